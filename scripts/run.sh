@@ -4,7 +4,6 @@
 # Usage: scripts/run.sh [flags of `wirebench run`]
 #   scripts/run.sh --profile quick     every scenario cut short: under a minute of load
 #   scripts/run.sh                     every scenario in full on every server: about seven minutes of load
-#   scripts/run.sh --profile comparisons    five public comparisons of HTTP and gRPC, put to the test: some 30 minutes; --only A … E one of them
 #   scripts/run.sh --help              every flag
 # The table is printed; record, report and charts are in results/<run>/, the dashboard of all runs there in results/site/.
 set -euo pipefail
@@ -20,8 +19,8 @@ dashboard() {
 
 main() {
   local wirebench="${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" status=0 argument setup=("$root/scripts/setup.sh")
-  # These profiles take every load generator there is.
-  if [[ " $* " =~ \ --profile[=\ ](comparisons|loads)\  ]]; then setup+=(--drivers); fi
+  # This profile takes every load generator there is.
+  if [[ " $* " =~ \ --profile[=\ ]loads\  ]]; then setup+=(--drivers); fi
   "${setup[@]}" >&2
   (cd "$root" && cargo build --locked --package wirebench)
   for argument in "$@"; do

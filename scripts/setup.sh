@@ -8,7 +8,7 @@
 #   --peers  also the servers of the profile peers that are packages: nginx
 #   --dependencies  also what scripts/dependencies.sh uses: cargo-deny
 #   --dev    also what the tests use: shellcheck, actionlint, zizmor, gofakes3, a second jq for the filters; for the dashboard Chromium, a font
-#            and the packages of site/package-lock.json; those of servers/gateway-node/package-lock.json, a server
+#            and the packages of site/package-lock.json
 # Packages come from apt (Debian, Ubuntu; as root or by sudo) or Homebrew (macOS). Load generators written in Go are pinned by
 # drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin (an absolute path). Rust, Go and Node.js themselves are never installed.
 set -euo pipefail

@@ -2,7 +2,7 @@
 # site.sh: build the dashboard that is published: of the history on the branch `data`, else of the made-up one.
 #
 # Usage: scripts/site.sh [OUT [CONFIG]]     (_site; CONFIG: the folder with wirebench.toml, without it the repository that one stands in)
-# $WIREBENCH names a wirebench to use; without it, this checkout's is built. GITHUB_TOKEN, where it is set, is used to read GitHub's server.
+# $PAGES has further pages, TITLE=FILE on each line. $WIREBENCH names a wirebench to use; without it, this checkout's is built. GITHUB_TOKEN, where it is set, is used to read GitHub's server.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -34,7 +34,7 @@ history() {
 
 main() {
   if [[ "${1:-}" == --help ]]; then sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; fi
-  local out="${1:-_site}" repository from run wirebench="${WIREBENCH:-}" claims=()
+  local out="${1:-_site}" repository from wirebench="${WIREBENCH:-}" page pages=()
   repository="$(git rev-parse --show-toplevel 2>/dev/null || echo "$root")"
   if [[ -z "$wirebench" ]]; then
     cargo build --quiet --locked --manifest-path "$root/Cargo.toml" --package wirebench
@@ -43,11 +43,8 @@ main() {
   # In a shell of its own: the token is for git alone.
   from="$(history "$repository")"
   unset GITHUB_TOKEN
-  # What was measured must not stand beside what is made up.
-  if [[ "$from" != "$root/results/demo" ]]; then
-    for run in "$repository"/results/comparisons/*/run.json; do if [[ -f "$run" ]]; then claims+=(--claims "$(dirname "$run")"); fi; done
-  fi
-  "$wirebench" --root "${2:-$repository}" site build "$from" --out "$out" "${claims[@]}" ${GITHUB_REPOSITORY:+--repository "$GITHUB_REPOSITORY"}
+  while IFS= read -r page; do if [[ -n "$page" ]]; then pages+=(--page "$page"); fi; done <<<"${PAGES:-}"
+  "$wirebench" --root "${2:-$repository}" site build "$from" --out "$out" "${pages[@]}" ${GITHUB_REPOSITORY:+--repository "$GITHUB_REPOSITORY"}
 }
 
 main "$@"

@@ -13,7 +13,7 @@ tools="${WIREBENCH_TOOLS:-$root/.tools}"
 step() { printf '\n== %s\n' "$1"; }
 
 scripts() {
-  git ls-files '*.sh' .ci/run drivers/lib/check-samples
+  git ls-files '*.sh' ':!lab' .ci/run drivers/lib/check-samples
 }
 
 # workflows → what two linters say of them. What is ignored is newer than actionlint 1.7.12: the self-repository syntax \$/ (2026-07)
@@ -26,11 +26,8 @@ workflows() {
 # linted ARGUMENT… → cargo test with clippy as the compiler of the workspace's crates, warnings refused: lints and tests share one build, which
 # `cargo clippy` would make a second time. The variable is clippy's own form of `-- -D warnings`
 linted() {
-  CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo test --config 'build.rustc-workspace-wrapper="clippy-driver"' --workspace --locked "$@"
+  CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo test --config 'build.rustc-workspace-wrapper="clippy-driver"' --workspace --exclude wirebench-lab --locked "$@"
 }
-
-# peers_page → the difference between docs/PEERS.md and the page that its records make; nothing if they are equal
-peers_page() { scripts/peers.sh --render | diff - docs/PEERS.md; }
 
 # site_tests → node's own output; the browser opens sites that the program just built makes. Much of the time is waiting
 site_tests() {
@@ -61,7 +58,6 @@ main() {
   step "workflows" && workflows
   step "lints and build" && linted --all-targets --no-run
   step "driver samples" && drivers/lib/check-samples
-  step "peers' page" && peers_page
   step "tests" && tests
 }
 

@@ -50,7 +50,6 @@ need_for_tests() {
   # Runs the workflows on this machine; only where a folder of actions is at hand.
   if [[ -n "${WIREBENCH_ACTIONS:-}" ]]; then need_go scripts/lib/act; fi
   need_browser
-  need_packages servers/gateway-node
   if [[ ! -x "$bin/jq-1.7.1" ]]; then
     lack build jq-1.7.1 "scripts/setup.sh --dev: a build of a minute, with python3's pip, a C compiler and make"
   fi

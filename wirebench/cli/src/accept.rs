@@ -56,7 +56,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         commit: args.commit.clone(),
         reason: args.reason.clone(),
     };
-    let file = accepted::add(&project.root, &entry)?;
+    let file = accepted::add(&project.folder, &entry)?;
     println!("{}", file.display());
     log::info!("added; commit it with the change, so that it is reviewed");
     Ok(Outcome::Done)

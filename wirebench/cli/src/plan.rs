@@ -69,7 +69,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         return Err(UsageError(message).into());
     }
     let known = match &args.from {
-        Some(run) => Experience::of(&runs::read_at(&project.root, Some(run))?),
+        Some(run) => Experience::of(&runs::read_at(&project.folder, Some(run))?),
         None => Experience::default(),
     };
     let (timed, counted) = match args.baseline_expected {

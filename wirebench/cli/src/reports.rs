@@ -7,10 +7,8 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::comparisons;
-use wirebench_declare::Project;
 use wirebench_engine::install;
 use wirebench_engine::session::prepare;
-use wirebench_present::claims::document::{self, LinkedRun};
 use wirebench_present::report::{charts, comparison, markdown, terminal};
 use wirebench_present::site;
 use wirebench_record::comparison::Comparison;
@@ -45,22 +43,6 @@ fn write_page(run: &Run, comparison: Option<&Comparison>, folder: &Path) -> anyh
 
 fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(file, text).with_context(|| format!("{}: cannot be written", file.display()))
-}
-
-/// Writes claims.md into the folder of a run whose profile is for claims, and logs its path.
-pub(crate) fn write_claims(project: &Project, run: &Run, folder: &Path) -> anyhow::Result<()> {
-    let profile = project.config.profiles.get(&run.profile);
-    if !profile.is_some_and(|profile| profile.claims) {
-        return Ok(());
-    }
-    let file = folder.join("claims.md");
-    let linked = LinkedRun {
-        run: run.clone(),
-        link: "run.json".into(),
-    };
-    write_file(&file, &document::render(&project.claims, &[linked], None))?;
-    log::info!("claims   {}", file.display());
-    Ok(())
 }
 
 /// Prints the table of a run on stdout and the paths of its files on stderr, as far as they are there.

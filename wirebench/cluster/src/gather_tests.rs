@@ -29,6 +29,7 @@ fn with_series<T>(then: impl FnOnce(&PlannedSeries) -> T) -> T {
         scenarios: vec!["weather-fixed-duration".into()],
         servers: vec!["http".into()],
         drivers: vec!["hey".into()],
+        series: Vec::new(),
     };
     let series = plan::series(&project, &project.config.profiles["quick"], &chosen).unwrap();
     then(&series[0])

@@ -19,8 +19,6 @@ pub(super) enum Kind {
     Server,
     /// `drivers/NAME/driver.toml`.
     Driver,
-    /// `claims/NAME.toml`.
-    Claims,
 }
 
 impl Kind {
@@ -29,7 +27,6 @@ impl Kind {
             Self::Scenario => "scenario",
             Self::Server => "server",
             Self::Driver => "driver",
-            Self::Claims => "public comparison",
         }
     }
 
@@ -39,7 +36,6 @@ impl Kind {
             Self::Scenario => "scenarios",
             Self::Server => "servers",
             Self::Driver => "drivers",
-            Self::Claims => "claims",
         }
     }
 
@@ -47,49 +43,35 @@ impl Kind {
     fn files(self, root: &Path) -> Result<Vec<PathBuf>, DeclareError> {
         let folder = root.join(self.room());
         match self {
-            Self::Scenario | Self::Claims => below(&folder),
+            Self::Scenario => below(&folder),
             Self::Server => inside(&folder, "server.toml"),
             Self::Driver => inside(&folder, "driver.toml"),
         }
     }
 
-    /// Scenarios and public comparisons are named by their file, all others by their folder.
+    /// Scenarios are named by their file, all others by their folder.
     fn name_of(self, file: &Path) -> String {
         let named_by = match self {
-            Self::Scenario | Self::Claims => file.file_stem(),
+            Self::Scenario => file.file_stem(),
             Self::Server | Self::Driver => file.parent().and_then(Path::file_name),
         };
         named_by.unwrap_or_default().to_string_lossy().into_owned()
     }
 }
 
-/// Reads everything of one kind: first the tables of `wirebench.toml`, then the files; each is handed to `check` with its
-/// place and name.
+/// A folder with declarations, and the tables of one kind in its `wirebench.toml`.
+pub(super) type Layer<'a, Table> = (&'a Path, BTreeMap<String, Table>);
+
+/// Reads everything of one kind, a folder after the other: first the tables of its `wirebench.toml`, then its files. Each is
+/// handed to `check` with its place and name, and may be expanded to several things, each with its own name.
 ///
 /// # Errors
 /// At the first declaration that cannot be read, is wrong, or has an invalid or duplicate name.
 pub(super) fn all<Table: DeserializeOwned, T>(
     kind: Kind,
-    root: &Path,
-    tables: BTreeMap<String, Table>,
-    check: impl Fn(Table, &Place, String) -> Result<T, DeclareError>,
-) -> Result<Vec<T>, DeclareError> {
-    several(kind, root, tables, |table, place, name| {
-        Ok(vec![(name.to_owned(), check(table, place, name.to_owned())?)])
-    })
-}
-
-/// The same for declarations that are expanded to several things, each with its own name.
-///
-/// # Errors
-/// As `all`, and when an expanded name is a duplicate.
-pub(super) fn several<Table: DeserializeOwned, T>(
-    kind: Kind,
-    root: &Path,
-    tables: BTreeMap<String, Table>,
+    layers: Vec<Layer<Table>>,
     check: impl Fn(Table, &Place, &str) -> Result<Vec<(String, T)>, DeclareError>,
 ) -> Result<Vec<T>, DeclareError> {
-    let config = root.join("wirebench.toml");
     let mut taken: BTreeMap<String, Place> = BTreeMap::new();
     let mut out = Vec::new();
     let mut take = |table, place: Place, name: &str| {
@@ -108,11 +90,14 @@ pub(super) fn several<Table: DeserializeOwned, T>(
         }
         Ok(())
     };
-    for (name, table) in tables {
-        take(table, Place::table(&config, format!("{}.{name}", kind.room())), &name)?;
-    }
-    for file in kind.files(root)? {
-        take(toml_file(&file)?, Place::file(&file), &kind.name_of(&file))?;
+    for (folder, tables) in layers {
+        let config = folder.join("wirebench.toml");
+        for (name, table) in tables {
+            take(table, Place::table(&config, format!("{}.{name}", kind.room())), &name)?;
+        }
+        for file in kind.files(folder)? {
+            take(toml_file(&file)?, Place::file(&file), &kind.name_of(&file))?;
+        }
     }
     Ok(out)
 }

@@ -1,10 +1,8 @@
-//! Declarations: the TOML files of scenarios, servers, drivers and claims, found by folder or as tables of
-//! `wirebench.toml`.
+//! Declarations: the TOML files of scenarios, servers and drivers, found by folder or as tables of `wirebench.toml`.
 
 pub mod accepted;
 pub mod args;
 pub mod builtin;
-pub mod claims;
 pub mod compare;
 pub mod count;
 pub mod driver;
@@ -15,7 +13,6 @@ mod load_table;
 mod operation;
 pub mod percent;
 pub mod plan;
-pub mod prices;
 pub mod profiles;
 mod program;
 pub mod project;
@@ -31,9 +28,8 @@ pub mod tier;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use claims::PublicComparison;
 use driver::Driver;
-use found::Kind;
+use found::{Kind, Layer};
 use profiles::Profiles;
 use project::{Config, ServerTables};
 use read::{DeclareError, Place, toml_file};
@@ -43,7 +39,9 @@ use server::Server;
 /// Everything a project declares.
 #[derive(Debug, Clone)]
 pub struct Project {
-    /// The folder that holds `wirebench.toml`.
+    /// The folder that holds `wirebench.toml`, and the project's results.
+    pub folder: PathBuf,
+    /// The folder in which programs are built and started: that of the project that `extends` names, or `folder`.
     pub root: PathBuf,
     /// `wirebench.toml`.
     pub config: Config,
@@ -53,76 +51,90 @@ pub struct Project {
     pub servers: Vec<Server>,
     /// Drivers by name, in order.
     pub drivers: Vec<Driver>,
-    /// Public comparisons, by name, in order.
-    pub claims: Vec<PublicComparison>,
 }
 
 impl Project {
-    /// Reads the project whose `wirebench.toml` lies in `root`.
+    /// Reads the project whose `wirebench.toml` lies in `folder`, and the one that it extends.
     ///
     /// # Errors
     /// At the first declaration that cannot be read or is wrong.
-    pub fn read(root: &Path) -> Result<Self, DeclareError> {
-        let (mut config, tables) = Config::with_tables(&root.join("wirebench.toml"))?;
-        let claims = found::all(Kind::Claims, root, BTreeMap::new(), PublicComparison::check)?;
-        config.add_claims(&root.join("wirebench.toml"), &claims)?;
+    pub fn read(folder: &Path) -> Result<Self, DeclareError> {
+        let file = folder.join("wirebench.toml");
+        let (mut config, tables) = Config::with_tables(&file)?;
+        let root = project::extended(folder, config.extends.as_deref())?;
+        let mut servers = vec![(folder, tables.servers)];
+        let mut scenarios = vec![(folder, tables.scenarios)];
+        if root != folder {
+            let above = config.add_extended(&root)?;
+            servers.push((&root, above.servers));
+            scenarios.push((&root, above.scenarios));
+        }
         let known = &config.profiles;
-        let servers = Self::servers(root, tables.servers, |server, place| {
-            server.profiles.check(place, known)
-        })?;
-        let mut scenarios = found::several(Kind::Scenario, root, tables.scenarios, |table, place, name| {
+        let servers = Self::servers(servers, |server, place| server.profiles.check(place, known))?;
+        let mut scenarios = found::all(Kind::Scenario, scenarios, |table, place, name| {
             let scenarios = Scenario::check(table, place, name)?;
             let mut each = scenarios.iter();
             each.try_for_each(|(_, one)| one.profiles.check(place, known))?;
             Ok(scenarios)
         })?;
         if let Some(message) = config.count.names_no_operation(&servers) {
-            let file = root.join("wirebench.toml");
             return Err(DeclareError::key(&file, "count.operations", message));
         }
         scenarios.extend(config.count.scenarios(&servers, &scenarios));
-        let drivers = Self::drivers_in(root, &config)?;
-        Self::check_drivers(root, &scenarios, &drivers)?;
+        let drivers = Self::drivers_in(folder, &root, &config)?;
+        Self::check_drivers(&file, &scenarios, &drivers)?;
         Ok(Self {
-            root: root.to_path_buf(),
+            folder: folder.to_path_buf(),
+            root,
             config,
             scenarios,
             servers,
             drivers,
-            claims,
         })
     }
 
+    /// Its folder, relative to the folder in which programs run; empty if they are the same.
+    #[must_use]
+    pub fn within(&self) -> &Path {
+        self.folder.strip_prefix(&self.root).unwrap_or(Path::new(""))
+    }
+
     /// Checks that each driver that a scenario names is declared.
-    fn check_drivers(root: &Path, scenarios: &[Scenario], drivers: &[Driver]) -> Result<(), DeclareError> {
+    fn check_drivers(file: &Path, scenarios: &[Scenario], drivers: &[Driver]) -> Result<(), DeclareError> {
         let unknown = |name: &&String| drivers.iter().all(|driver| driver.name != **name);
         for scenario in scenarios {
             if let Some(name) = scenario.drivers.iter().flatten().find(unknown) {
                 let known: Vec<&str> = drivers.iter().map(|driver| driver.name.as_str()).collect();
                 let message = format!("no driver \"{name}\"; there are {}", known.join(", "));
                 let key = format!("scenario {}: drivers", scenario.name);
-                return Err(DeclareError::key(&root.join("wirebench.toml"), &key, message));
+                return Err(DeclareError::key(file, &key, message));
             }
         }
         Ok(())
     }
 
-    /// Reads only the servers of the project in `root`, and ignores other keys of its `wirebench.toml`.
+    /// Reads only the servers of the project in `folder` and of the one that it extends, and ignores other keys of
+    /// `wirebench.toml`.
     ///
     /// # Errors
     /// At the first one that cannot be read or is wrong.
-    pub fn servers_in(root: &Path) -> Result<Vec<Server>, DeclareError> {
-        let tables: ServerTables = toml_file(&root.join("wirebench.toml"))?;
-        Self::servers(root, tables.servers, |_, _| Ok(()))
+    pub fn servers_in(folder: &Path) -> Result<Vec<Server>, DeclareError> {
+        let tables = |folder: &Path| toml_file::<ServerTables>(&folder.join("wirebench.toml"));
+        let own = tables(folder)?;
+        let root = project::extended(folder, own.extends.as_deref())?;
+        let mut layers = vec![(folder, own.servers)];
+        if root != folder {
+            layers.push((&root, tables(&root)?.servers));
+        }
+        Self::servers(layers, |_, _| Ok(()))
     }
 
-    /// The servers of the project and their configurations, in the order of their names; each is handed to `check`.
+    /// The servers of folders and their configurations, in the order of their names; each is handed to `check`.
     fn servers(
-        root: &Path,
-        tables: BTreeMap<String, server_table::Table>,
+        layers: Vec<Layer<server_table::Table>>,
         check: impl Fn(&Server, &Place) -> Result<(), DeclareError>,
     ) -> Result<Vec<Server>, DeclareError> {
-        let mut servers = found::several(Kind::Server, root, tables, |table, place, name| {
+        let mut servers = found::all(Kind::Server, layers, |table, place, name| {
             let servers = Server::check_all(table, place, name)?;
             servers.iter().try_for_each(|(_, server)| check(server, place))?;
             Ok(servers)
@@ -131,19 +143,20 @@ impl Project {
         Ok(servers)
     }
 
-    /// The project's own drivers, and those that come with the program, in the order of their names.
-    fn drivers_in(root: &Path, config: &Config) -> Result<Vec<Driver>, DeclareError> {
-        let own = root.join("drivers/lib");
-        let library = if own.is_dir() {
-            own
-        } else {
-            root.join(".wirebench").join(builtin::folder()).join("lib")
+    /// The project's own drivers, those of the project that it extends, and those that come with the program, in the order of
+    /// their names.
+    fn drivers_in(folder: &Path, root: &Path, config: &Config) -> Result<Vec<Driver>, DeclareError> {
+        let builtin = root.join(".wirebench").join(builtin::folder()).join("lib");
+        let own = [folder, root].map(|folder| folder.join("drivers/lib"));
+        let library = own.into_iter().find(|library| library.is_dir()).unwrap_or(builtin);
+        let check = |driver: Driver, place: &Place, name: &str| {
+            let driver = driver.check(place, String::from(name), library.clone())?;
+            driver.profiles.check(place, &config.profiles)?;
+            Ok(vec![(driver.name.clone(), driver)])
         };
-        let check = |driver: Driver, place: &Place, name| {
-            let driver = driver.check(place, name, library.clone())?;
-            driver.profiles.check(place, &config.profiles).map(|()| driver)
-        };
-        let mut drivers = found::all(Kind::Driver, root, BTreeMap::new(), check)?;
+        let mut layers = vec![(folder, BTreeMap::new())];
+        layers.extend((root != folder).then(|| (root, BTreeMap::new())));
+        let mut drivers = found::all(Kind::Driver, layers, check)?;
         let declared = |name: &str| drivers.iter().any(|driver| driver.name == name);
         let wanted = |name: &&str| config.builtin_drivers.iter().any(|wanted| wanted == name) && !declared(name);
         let names: Vec<&str> = builtin::NAMES.into_iter().filter(wanted).collect();

@@ -40,9 +40,6 @@ pub struct Profile {
     /// line.
     #[serde(default)]
     pub series: Vec<String>,
-    /// Whether it includes the series that public comparisons (`claims/`) need.
-    #[serde(default)]
-    pub claims: bool,
 }
 
 /// The profiles of a project that declares no profile: `full` as the scenarios say, `quick` for many short rounds.
@@ -59,7 +56,6 @@ pub(super) fn usual_profiles() -> BTreeMap<String, Profile> {
         servers: Vec::new(),
         drivers: Vec::new(),
         series: Vec::new(),
-        claims: false,
     };
     let quick = Profile {
         about: "the same scenarios cut short".into(),

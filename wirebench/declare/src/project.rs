@@ -1,12 +1,11 @@
 //! The project file `wirebench.toml`: its profiles, how variants are compared, and the servers and scenarios it declares.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
 use globset::Glob;
 use serde::Deserialize;
 
-use crate::claims::PublicComparison;
 use crate::compare::{Compare, MarginRule, Margins};
 use crate::count::Count;
 pub use crate::profiles::Profile;
@@ -18,6 +17,9 @@ use wirebench_record::names::is_profile;
 /// The contents of `wirebench.toml`.
 #[derive(Debug, Clone)]
 pub struct Config {
+    /// The folder of a project above this one, whose servers, scenarios, drivers and profiles this one has too, and in which
+    /// programs are built and started; relative to this project's folder.
+    pub extends: Option<PathBuf>,
     /// The built-in drivers that the project uses in addition to its own.
     pub builtin_drivers: Vec<String>,
     /// The profile that is used if the command line names no profile.
@@ -36,6 +38,7 @@ pub struct Config {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ConfigFile {
+    extends: Option<PathBuf>,
     builtin_drivers: Option<Vec<String>>,
     default_profile: Option<String>,
     #[serde(default)]
@@ -62,6 +65,7 @@ pub(super) struct Tables {
 /// Only the servers in a `wirebench.toml`; other keys may be of another version.
 #[derive(Debug, Deserialize)]
 pub(super) struct ServerTables {
+    pub(super) extends: Option<PathBuf>,
     #[serde(default)]
     pub(super) servers: BTreeMap<String, server_table::Table>,
 }
@@ -100,6 +104,7 @@ impl Config {
         };
         let builtin = written.builtin_drivers;
         let config = Self {
+            extends: written.extends,
             builtin_drivers: builtin.unwrap_or_else(|| builtin::USUAL.map(str::to_owned).to_vec()),
             default_profile: default_profile(file, written.default_profile, &written.profiles)?,
             profiles: written.profiles,
@@ -111,21 +116,17 @@ impl Config {
         Ok((config, tables))
     }
 
-    /// Gives the profiles that say `claims = true` the series that public comparisons need.
+    /// Adds the profiles of the project in `root`, which this one extends, under names that are free, and returns its servers
+    /// and scenarios.
     ///
     /// # Errors
-    /// When one says so and there are no public comparisons.
-    pub(super) fn add_claims(&mut self, file: &Path, claims: &[PublicComparison]) -> Result<(), DeclareError> {
-        let series: BTreeSet<&str> = claims.iter().flat_map(PublicComparison::series).collect();
-        for profile in self.profiles.values_mut().filter(|profile| profile.claims) {
-            if series.is_empty() {
-                let key = format!("profiles.{}.claims", profile.name);
-                let message = "there are no claims/*.toml; docs/EXTENDING.md says how one is written";
-                return Err(DeclareError::key(file, &key, message));
-            }
-            profile.series.extend(series.iter().map(|id| (*id).to_owned()));
+    /// When its `wirebench.toml` cannot be read or is wrong.
+    pub(super) fn add_extended(&mut self, root: &Path) -> Result<Tables, DeclareError> {
+        let (above, tables) = Self::with_tables(&root.join("wirebench.toml"))?;
+        for (name, profile) in above.profiles {
+            self.profiles.entry(name).or_insert(profile);
         }
-        Ok(())
+        Ok(tables)
     }
 
     fn check(&self, file: &Path) -> Result<(), DeclareError> {
@@ -169,6 +170,30 @@ impl Config {
             );
         }
         Ok(())
+    }
+}
+
+/// The folder that a project extends, given the value of `extends`; the project's own folder without one.
+///
+/// # Errors
+/// When it is not above the project's folder, or holds no project.
+pub(super) fn extended(folder: &Path, extends: Option<&Path>) -> Result<PathBuf, DeclareError> {
+    let Some(extends) = extends else {
+        return Ok(folder.to_path_buf());
+    };
+    let up = extends.components().count();
+    let only_up = extends.components().all(|part| part == Component::ParentDir);
+    let above = folder.ancestors().nth(up).filter(|_| only_up && up > 0);
+    match above {
+        Some(root) if root.join("wirebench.toml").is_file() => Ok(root.to_path_buf()),
+        _ => Err(DeclareError::key(
+            &folder.join("wirebench.toml"),
+            "extends",
+            format!(
+                "expected the way up to a folder with a wirebench.toml, such as \"..\", found \"{}\"",
+                extends.display()
+            ),
+        )),
     }
 }
 

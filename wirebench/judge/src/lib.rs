@@ -1,6 +1,5 @@
 //! Judges records: derives summaries, comparisons and verdicts from a run. Never measures, never prints.
 
-pub mod claims;
 pub mod compare;
 pub mod limits;
 pub mod selftest;

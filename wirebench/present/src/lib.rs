@@ -1,6 +1,5 @@
 //! What wirebench shows: tables and comments, the dashboard, pictures, and documents made from a run. Computes nothing that
 //! `wirebench_judge` could.
 
-pub mod claims;
 pub mod report;
 pub mod site;

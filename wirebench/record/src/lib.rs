@@ -18,7 +18,6 @@ pub mod run;
 pub mod shards;
 pub mod site;
 pub mod trend;
-pub mod truth;
 pub mod variant;
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ mod bad;
 mod chain;
 mod faults;
 mod neighbour;
-mod node;
 mod secure;
 
 use std::net::SocketAddr;

@@ -105,7 +105,7 @@ fn reference(project: &Project, args: &Args, chosen: &[String]) -> anyhow::Resul
 
 /// Measures a commit together with the reference, in a process of its own, and adds its run to the history.
 fn measure(project: &Project, args: &Args, commit: &str, reference: &str) -> anyhow::Result<()> {
-    let out = results(&project.root).join("backfill").join(short_commit(commit));
+    let out = results(&project.folder).join("backfill").join(short_commit(commit));
     let mut flags = ["--candidate", commit, "--reference", reference]
         .map(str::to_owned)
         .to_vec();
@@ -115,7 +115,7 @@ fn measure(project: &Project, args: &Args, commit: &str, reference: &str) -> any
             .iter()
             .flat_map(|glob| ["--scenario".to_owned(), glob.clone()]),
     );
-    let status = separate_run::run(&project.root, &flags, &out)?;
+    let status = separate_run::run(&project.folder, &flags, &out)?;
     // Runs are named by their start time: the last one is the newest.
     let folder = runs::below(&out, "run.json").max();
     let folder = folder.with_context(|| format!("{}: its run left no record ({status})", out.display()))?;

@@ -43,7 +43,7 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
-    let root = &project.root;
+    let root = &project.folder;
     let (good, bad) = (resolve(root, &args.good)?, resolve(root, &args.bad)?);
     let commits = git::first_parents(root, &good, &bad)?;
     if commits.last() != Some(&bad) {

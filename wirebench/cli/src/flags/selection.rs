@@ -33,6 +33,9 @@ pub(crate) struct SelectionArgs {
     /// Only drivers that match this glob; may be given several times.
     #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(candidates::drivers))]
     driver: Vec<String>,
+    /// Only series (scenario@server@driver, as `wirebench list` prints them) that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB")]
+    series: Vec<String>,
 }
 
 impl SelectionArgs {
@@ -43,6 +46,7 @@ impl SelectionArgs {
             scenario: Vec::new(),
             server: Vec::new(),
             driver: Vec::new(),
+            series: Vec::new(),
         }
     }
 
@@ -104,6 +108,7 @@ impl SelectionArgs {
             scenarios: self.scenario.clone(),
             servers: self.server.clone(),
             drivers: self.driver.clone(),
+            series: self.series.clone(),
         }
     }
 
@@ -113,6 +118,7 @@ impl SelectionArgs {
             ("--scenario", &self.scenario),
             ("--server", &self.server),
             ("--driver", &self.driver),
+            ("--series", &self.series),
         ];
         let globs = lists
             .into_iter()

@@ -71,11 +71,15 @@ fn what(project: &Project, variant: Variant, words: &[String], from: &Path) -> R
         [] => Ok(CodeSource::Project),
         [word] if !word.is_empty() && from.join(word).join("wirebench.toml").is_file() => {
             let folder = std::path::absolute(from.join(word)).map_err(|error| UsageError(error.to_string()))?;
-            let same = folder.canonicalize().ok() == project.root.canonicalize().ok();
+            let same = folder.canonicalize().ok() == project.folder.canonicalize().ok();
+            // The folder of a project that extends one above it stands for the whole clone.
+            let within = project.within();
+            let above = folder.ancestors().nth(within.components().count());
+            let clone = above.filter(|_| folder.ends_with(within)).unwrap_or(&folder);
             Ok(if same {
                 CodeSource::Project
             } else {
-                CodeSource::Folder(folder)
+                CodeSource::Folder(clone.to_path_buf())
             })
         }
         [word] if prebuilt[0].is_none() => {

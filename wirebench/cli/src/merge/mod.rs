@@ -57,7 +57,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     if let Some(file) = &args.plan {
         gaps(args, file, &whole)?;
     }
-    let base = args.out.clone().unwrap_or_else(|| results(&project.root));
+    let base = args.out.clone().unwrap_or_else(|| results(&project.folder));
     let folder = std::path::absolute(base)?.join(&whole.id);
     anyhow::ensure!(
         !folder.exists(),

@@ -34,8 +34,8 @@ pub(crate) struct Args {
     pub(crate) shard: ShardArgs,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    /// Measure only this: `counts`, `timings`, or a public comparison by its letter or name, such as A.
-    #[arg(long, value_name = "WHAT")]
+    /// Measure only the counts, or only rounds of load.
+    #[arg(long, value_name = "WHAT", value_enum)]
     pub(crate) only: Option<Only>,
     /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`. A second
     /// stage adds rounds. With fewer than 8 there is no second stage, and no verdict.
@@ -88,7 +88,7 @@ impl Args {
 
     /// The folder that takes the run's folder.
     pub(super) fn out(&self, project: &Project) -> PathBuf {
-        self.out.clone().unwrap_or_else(|| results(&project.root))
+        self.out.clone().unwrap_or_else(|| results(&project.folder))
     }
 
     /// The seed; a new one, by the clock, if none is given.

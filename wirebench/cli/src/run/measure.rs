@@ -20,7 +20,7 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let selection = args.selection.selection();
     let series = plan::series(project, profile, &selection)?;
     let shard = args.shard.own_shard(project, (name, profile), &series)?;
-    let only = args.only.as_ref();
+    let only = args.only;
     if only.is_none() && project.config.count.enabled && !series.iter().any(|one| one.load.is_counted()) {
         let drivers = project.config.count.drivers.join(", ");
         log::info!(
@@ -28,7 +28,6 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
              names ({drivers}) and that --driver and the profile choose"
         );
     }
-    let chosen = only.map(|only| only.chosen(project, name)).transpose()?;
     let seed = args.seed();
     let rules = Rules::from(&project.config);
     session::measure(&RunSpec {
@@ -36,7 +35,7 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         profile: (name, profile),
         selection: &selection,
         series,
-        includes: &|id, counted| chosen.as_ref().is_none_or(|chosen| chosen.has(id, counted)),
+        includes: &|counted| only.is_none_or(|only| only.has(counted)),
         part: shard.as_ref().map_or(Part::Whole, OwnShard::part),
         rounds,
         seed,

@@ -25,7 +25,6 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 /// When nothing can be measured, or the folder cannot be written.
 pub(crate) fn run(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
     let (Recorded { run, folder }, comparison) = measure_and_judge(project, args)?;
-    reports::write_claims(project, &run, &folder)?;
     if args.json {
         println!("{}", serde_json::to_string(&run)?);
         if let Some(comparison) = comparison {

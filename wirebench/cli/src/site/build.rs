@@ -1,7 +1,9 @@
 //! `wirebench site build`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use jiff::Timestamp;
 
 use super::{pages, project, sources};
@@ -9,11 +11,9 @@ use crate::folders::{Root, check_exists};
 use crate::histories::report_skipped;
 use crate::location::Location;
 use crate::outcome::{Outcome, UsageError};
-use crate::runs;
 use wirebench_engine::git;
 use wirebench_history::follow::FollowedHistory;
-use wirebench_present::site::{Built, Input, build};
-use wirebench_record::run::Run;
+use wirebench_present::site::{Built, Input, MorePage, build, is_own_page};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -30,9 +30,10 @@ pub(crate) struct Args {
     /// A folder of runs that are in no history, such as results/; they are drawn hollow.
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
-    /// A run of public comparisons (claims/) for the page "HTTP or gRPC?", besides the runs that have pages. Repeat it for more.
-    #[arg(long, value_name = "RUN")]
-    claims: Vec<PathBuf>,
+    /// A further page: its title in the navigation, and a file of HTML that gets the site's frame and keeps its name. Repeat it
+    /// for more.
+    #[arg(long, value_name = "TITLE=FILE")]
+    page: Vec<String>,
     /// The folder that takes the site; made when missing.
     #[arg(long, value_name = "DIR", default_value = "_site")]
     out: PathBuf,
@@ -82,8 +83,11 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(FollowedHistory, Built)> {
     let runs = pages::paged(opened.as_ref(), &below, &followed, project, args.run_pages)?;
     let repository = repository_of(args, &followed, project);
     let input = Input {
-        claims: &project::claims(project)?,
-        claimed: &claimed(&args.claims)?,
+        more: &args
+            .page
+            .iter()
+            .map(|page| more_page(page))
+            .collect::<anyhow::Result<Vec<_>>>()?,
         followed: &followed,
         runs: &runs,
         releases: &project::releases(&followed, project),
@@ -114,11 +118,21 @@ fn repository_of(args: &Args, followed: &FollowedHistory, project: Option<&Path>
     args.repository.clone().or_else(recorded).or_else(own)
 }
 
-/// The runs that `--claims` names.
-fn claimed(runs: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
-    runs.iter()
-        .map(|run| runs::read_at(Path::new("."), Some(run)))
-        .collect()
+/// The page that `--page` describes.
+fn more_page(page: &str) -> anyhow::Result<MorePage> {
+    let wrong = |why: &str| UsageError(format!("--page {page}: {why}"));
+    let (title, file) =
+        (page.rsplit_once('=')).ok_or_else(|| wrong("expected TITLE=FILE, such as Loads=loads.html"))?;
+    let path = Path::new(file)
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    let path = path.filter(|name| name.ends_with(".html") && name.is_ascii() && !is_own_page(name));
+    Ok(MorePage {
+        title: title.to_owned(),
+        path: path
+            .ok_or_else(|| wrong("expected a file whose name ends with .html and is no page of the site's own"))?,
+        html: fs::read_to_string(file).with_context(|| format!("{file}: cannot be read"))?,
+    })
 }
 
 /// Parses `owner/name` by GitHub's rules.

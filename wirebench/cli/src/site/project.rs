@@ -1,21 +1,11 @@
-//! What the current project adds to a site: its public comparisons, and the commits and releases of its own history.
+//! What the current project adds to a site: the commits and releases of its own history.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use wirebench_declare::Project;
-use wirebench_declare::claims::PublicComparison;
 use wirebench_engine::git;
 use wirebench_history::follow::{FollowedHistory, RUNS_SOURCE};
 use wirebench_record::history::{CommitInfo, Released};
-
-/// The project's public comparisons; empty without a project.
-pub(super) fn claims(project: Option<&Path>) -> anyhow::Result<Vec<PublicComparison>> {
-    match project.filter(|project| project.join("claims").is_dir()) {
-        Some(project) => Ok(Project::read(project)?.claims),
-        None => Ok(Vec::new()),
-    }
-}
 
 /// True if the history may belong to the current project: it has runs, and they were measured.
 pub(super) fn own(followed: &FollowedHistory) -> bool {

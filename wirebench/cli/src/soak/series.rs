@@ -59,6 +59,7 @@ pub(super) fn chosen<'a>(project: &'a Project, args: &Args) -> anyhow::Result<Pl
             .driver
             .clone()
             .map_or_else(|| vec!["*".into()], |driver| vec![driver]),
+        ..Selection::default()
     };
     let mut found = plan::series(project, profile, &selection)?;
     found.retain(|one| !one.load.is_counted());

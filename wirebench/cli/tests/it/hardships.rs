@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::bench::{Bench, Ended, ended};
 
 /// Every verb, with arguments that work in [`bench`] or are refused for a reason of its own.
-const LINES: [&str; 35] = [
+const LINES: [&str; 34] = [
     "init --no-probe",
     "init --no-probe --print",
     "doctor",
@@ -29,7 +29,6 @@ const LINES: [&str; 35] = [
     "compare",
     "bisect v1 HEAD --series ask@py@fake",
     "backfill v1..HEAD --to old",
-    "claims",
     "export --format github-action-benchmark --out exported",
     "selftest --rounds 12 --runs 1",
     "truth --row none",

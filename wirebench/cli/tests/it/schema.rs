@@ -59,10 +59,6 @@ fn the_committed_schema_is_current() {
         &schemars::schema_for!(wirebench_record::site::Column),
     );
     assert_current(
-        "truth.v1.schema.json",
-        &schemars::schema_for!(wirebench_record::truth::TruthTable),
-    );
-    assert_current(
         "points.v1.schema.json",
         &schemars::schema_for!(wirebench_record::site::PointsFile),
     );

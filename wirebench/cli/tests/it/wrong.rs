@@ -15,7 +15,7 @@ fn bench() -> Bench {
 }
 
 /// Arguments, exit code, and what the message says.
-const LINES: [(&str, i32, &[&str]); 58] = [
+const LINES: [(&str, i32, &[&str]); 57] = [
     ("", 2, &["Usage"]),
     ("nope", 2, &["unrecognized subcommand 'nope'"]),
     ("lst", 2, &["'list'"]),
@@ -108,7 +108,6 @@ const LINES: [(&str, i32, &[&str]); 58] = [
     ("compare a b", 2, &["a: no such run; a revision needs --history DIR"]),
     ("compare a b c", 2, &["unexpected value 'c'"]),
     ("bisect a b", 2, &["--series"]),
-    ("claims nowhere", 2, &["the project has no claims/*.toml"]),
     (
         "export nowhere --format github-action-benchmark --out x",
         1,

@@ -59,6 +59,14 @@ pub fn series<'a>(
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
     wanted::check(project, profile, selection)?;
     let found = declared(project, profile, selection)?;
+    for pattern in &selection.series {
+        let only = wanted_series(std::slice::from_ref(pattern))?;
+        if !found.iter().any(|one| only.is_match(&one.id)) {
+            return Err(PlanError::UnknownSeries {
+                pattern: pattern.clone(),
+            });
+        }
+    }
     if selection.is_everything() {
         let unfit = |text: &&String| {
             let only = only(std::slice::from_ref(*text));
@@ -90,6 +98,7 @@ pub fn declared<'a>(
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
     let chosen = wanted::chosen(project, profile, selection)?;
     let (counting, within) = (only(&project.config.count.drivers), only(&profile.series));
+    let wanted = wanted_series(&selection.series)?;
     let mut found: Vec<PlannedSeries> = Vec::new();
     // Counted scenarios come last in a project, after the series that they belong to.
     for scenario in &project.scenarios {
@@ -103,7 +112,10 @@ pub fn declared<'a>(
                     continue;
                 }
                 let fitting = fit(scenario, server, driver, profile);
-                found.extend(fitting.filter(|one| profile.series.is_empty() || within.is_match(&one.id)));
+                found.extend(fitting.filter(|one| {
+                    (profile.series.is_empty() || within.is_match(&one.id))
+                        && (selection.series.is_empty() || wanted.is_match(&one.id))
+                }));
             }
         }
     }
@@ -116,6 +128,21 @@ fn is_counted_by(timed: &PlannedSeries, scenario: &Scenario, server: &Server) ->
         && !timed.load.is_counted()
         && timed.scenario.operation == scenario.operation
         && timed.server.name == server.name
+}
+
+/// One matcher for the globs over series of a command line.
+///
+/// # Errors
+/// When one is no glob.
+fn wanted_series(patterns: &[String]) -> Result<GlobSet, PlanError> {
+    for pattern in patterns {
+        Glob::new(pattern).map_err(|source| PlanError::Pattern {
+            kind: "series",
+            pattern: pattern.clone(),
+            source,
+        })?;
+    }
+    Ok(only(patterns))
 }
 
 /// One matcher for several globs.

@@ -9,13 +9,15 @@ pub struct Selection {
     pub servers: Vec<String>,
     /// Globs over driver names.
     pub drivers: Vec<String>,
+    /// Globs over `scenario@server@driver`.
+    pub series: Vec<String>,
 }
 
 impl Selection {
     /// True if nothing is named, so that the profile alone selects.
     #[must_use]
     pub const fn is_everything(&self) -> bool {
-        self.scenarios.is_empty() && self.servers.is_empty() && self.drivers.is_empty()
+        self.scenarios.is_empty() && self.servers.is_empty() && self.drivers.is_empty() && self.series.is_empty()
     }
 }
 
@@ -56,6 +58,12 @@ pub enum PlanError {
         profile: String,
         /// What it matches, each with its profiles.
         found: Vec<String>,
+    },
+    /// A glob of the command line that matches no series.
+    #[error("--series {pattern}: matches no series; `wirebench list` shows them")]
+    UnknownSeries {
+        /// The pattern.
+        pattern: String,
     },
     /// A glob of a profile's `series` that matches no series.
     #[error(

@@ -1,6 +1,7 @@
 //! A side whose files are checked out and whose declarations are read: builds its servers, and compares it with the other side.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use crate::git;
 use crate::measure::build::{Builder, active_toolchain};
@@ -85,10 +86,14 @@ impl CheckedOutSide {
         match &request.source {
             CodeSource::Project => {}
             CodeSource::Commands(commands) => checked_out.side.programs.clone_from(commands),
-            CodeSource::Folder(_) | CodeSource::Revision(_) if !folder.join("wirebench.toml").is_file() => {
-                checked_out.side.servers.clear();
+            CodeSource::Folder(_) | CodeSource::Revision(_) => {
+                // A commit from before a project moved below another one declares everything above.
+                let declared = [folder.join(project.within()), folder.clone()];
+                match declared.iter().find(|folder| folder.join("wirebench.toml").is_file()) {
+                    Some(declared) => checked_out.read(declared),
+                    None => checked_out.side.servers.clear(),
+                }
             }
-            CodeSource::Folder(_) | CodeSource::Revision(_) => checked_out.read(),
         }
         if checked_out.side.servers.is_empty() {
             log::warn!("{}: declares no servers yet", checked_out.side);
@@ -96,10 +101,10 @@ impl CheckedOutSide {
         Ok(checked_out)
     }
 
-    /// Reads the declarations in the side's own folder. If its servers cannot be read the side is broken; if other
+    /// Reads the declarations in a folder of the side. If its servers cannot be read the side is broken; if other
     /// declarations cannot be read, only the load that it declares is unknown.
-    fn read(&mut self) {
-        match Project::servers_in(&self.side.folder) {
+    fn read(&mut self, folder: &Path) {
+        match Project::servers_in(folder) {
             Ok(servers) => {
                 let named = servers.into_iter().map(|server| (server.name.clone(), server));
                 self.side.servers = named.collect();
@@ -110,7 +115,7 @@ impl CheckedOutSide {
                 return;
             }
         }
-        match Project::read(&self.side.folder) {
+        match Project::read(folder) {
             Ok(project) => self.declares = Some(project),
             Err(error) => log::warn!("{}: what it asks is unknown: {error}", self.side),
         }
@@ -244,17 +249,17 @@ pub(super) fn different_dependencies(sides: &[CheckedOutSide]) -> Vec<Dependency
 }
 
 /// The entries of the candidate's accepted.toml that the baseline's does not have: they come with the change that they
-/// accept. Empty without a baseline.
+/// accept. Empty without a baseline. `within` is the project's folder in each side's.
 ///
 /// # Errors
 /// When one of the files is wrong.
-pub(super) fn newly_accepted(sides: &[CheckedOutSide]) -> Result<Vec<Accepted>, DeclareError> {
+pub(super) fn newly_accepted(sides: &[CheckedOutSide], within: &Path) -> Result<Vec<Accepted>, DeclareError> {
     let entries = |variant| {
         let side = sides
             .iter()
             .map(|one| &one.side)
             .find(|side| side.revision.variant == variant);
-        side.map(|side| accepted::read(&side.folder)).transpose()
+        side.map(|side| accepted::read(&side.folder.join(within))).transpose()
     };
     let Some(known) = entries(Variant::Baseline)? else {
         return Ok(Vec::new());

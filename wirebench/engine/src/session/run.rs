@@ -62,7 +62,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     let server_host = connect(spec.server_host, HostRole::Server)?;
     let driver_host = connect(spec.driver_host, HostRole::Driver)?;
     let mut checked_out = checkout::all(spec.sides, project, &interrupt)?;
-    let accepted = checkout::newly_accepted(&checked_out)?;
+    let accepted = checkout::newly_accepted(&checked_out, project.within())?;
     let (series, mut plan) = planned(spec, &checked_out)?;
     let (id, folder) = recorder::new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
     let building = Instant::now();
@@ -169,13 +169,13 @@ pub fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock
 }
 
 /// Whether a series is needed for the run's purpose and was chosen.
-fn includes(spec: &RunSpec, id: &str, counted: bool) -> bool {
-    spec.purpose.wants(counted) && (spec.includes)(id, counted)
+fn includes(spec: &RunSpec, counted: bool) -> bool {
+    spec.purpose.wants(counted) && (spec.includes)(counted)
 }
 
 /// Whether a series of the candidate is in this machine's part of the run, needed and chosen.
 fn is_chosen(spec: &RunSpec, series: &PlannedSeries) -> bool {
-    spec.part.has(&series.id) && includes(spec, &series.id, series.load.is_counted())
+    spec.part.has(&series.id) && includes(spec, series.load.is_counted())
 }
 
 /// The series to measure, and the variants of each.
@@ -189,7 +189,7 @@ fn planned<'a>(spec: &RunSpec<'a>, sides: &[CheckedOutSide]) -> anyhow::Result<(
         .map(|one| one.id.clone())
         .collect();
     let fits = |id: &str, counted| !(unfit.contains(id) || counted && has_hosts);
-    let is_wanted = |id: &str, counted| fits(id, counted) && includes(spec, id, counted);
+    let is_wanted = |id: &str, counted| fits(id, counted) && includes(spec, counted);
     plan.narrow(
         &mut series,
         |one| is_chosen(spec, one) && fits(&one.id, one.load.is_counted()),

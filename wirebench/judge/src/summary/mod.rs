@@ -1,7 +1,6 @@
 //! Summarises a run: medians and spreads over rounds. Reads only the record.
 
 pub mod comparison;
-pub mod cost;
 pub mod equal_code;
 pub mod head_to_head;
 pub mod multiple;

@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
 /// A column of a table.
 #[derive(Debug, Clone)]
-pub(crate) struct Column {
+pub struct Column {
     /// Its head in a terminal, which may have several lines; `None` for a column of Markdown alone.
     terminal: Option<String>,
     /// Its head in Markdown; `None` for a column of terminals alone.
@@ -16,7 +16,7 @@ pub(crate) struct Column {
 }
 
 /// A column of words.
-pub(crate) fn text(head: impl Into<String>) -> Column {
+pub fn text(head: impl Into<String>) -> Column {
     let head = head.into();
     Column {
         markdown: Some(head.replace('\n', " ")),
@@ -27,7 +27,7 @@ pub(crate) fn text(head: impl Into<String>) -> Column {
 }
 
 /// A column of numbers.
-pub(crate) fn number(head: impl Into<String>) -> Column {
+pub fn number(head: impl Into<String>) -> Column {
     Column {
         numbers: true,
         ..text(head)
@@ -35,32 +35,32 @@ pub(crate) fn number(head: impl Into<String>) -> Column {
 }
 
 /// The head of a column in two lines, broken at its last space: `server CPU/req`, `wire bytes sent`.
-pub(crate) fn in_two_lines(head: &str) -> String {
+pub fn in_two_lines(head: &str) -> String {
     head.rsplit_once(' ')
         .map_or_else(|| head.to_owned(), |(first, second)| format!("{first}\n{second}"))
 }
 
 impl Column {
     /// The same column with another head in Markdown.
-    pub(crate) fn in_markdown(mut self, head: &str) -> Self {
+    pub fn in_markdown(mut self, head: &str) -> Self {
         self.markdown = Some(head.to_owned());
         self
     }
 
     /// The same column, in Markdown alone.
-    pub(crate) fn markdown_only(mut self) -> Self {
+    pub fn markdown_only(mut self) -> Self {
         self.terminal = None;
         self
     }
 
     /// The same column, in terminals alone.
-    pub(crate) fn terminal_only(mut self) -> Self {
+    pub fn terminal_only(mut self) -> Self {
         self.markdown = None;
         self
     }
 
     /// The same column, left out of narrow terminals: those with the smallest number first.
-    pub(crate) fn dispensable(mut self, priority: u8) -> Self {
+    pub fn dispensable(mut self, priority: u8) -> Self {
         self.priority = priority;
         self
     }
@@ -68,33 +68,33 @@ impl Column {
 
 /// A table: each row has a cell for every column.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
+pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new<R: Into<Vec<String>>>(
-        columns: impl Into<Vec<Column>>,
-        rows: impl IntoIterator<Item = R>,
-    ) -> Self {
+    /// A table of these columns and rows.
+    pub fn new<R: Into<Vec<String>>>(columns: impl Into<Vec<Column>>, rows: impl IntoIterator<Item = R>) -> Self {
         Self {
             columns: columns.into(),
             rows: rows.into_iter().map(Into::into).collect(),
         }
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
+    /// Whether it has no rows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// The table in Markdown, a line for each row.
-    pub(crate) fn markdown(&self) -> String {
+    pub fn markdown(&self) -> String {
         self.markdown_head() + &self.markdown_rows().collect::<String>()
     }
 
     /// The first two lines of the table in Markdown: heads and alignment.
-    pub(crate) fn markdown_head(&self) -> String {
+    pub fn markdown_head(&self) -> String {
         let (mut heads, mut rule) = (String::new(), String::new());
         for column in &self.columns {
             let Some(head) = &column.markdown else { continue };
@@ -106,7 +106,7 @@ impl Table {
     }
 
     /// The rows of the table in Markdown, each with its line break.
-    pub(crate) fn markdown_rows(&self) -> impl Iterator<Item = String> {
+    pub fn markdown_rows(&self) -> impl Iterator<Item = String> {
         self.rows.iter().map(|row| {
             let cells = row.iter().zip(&self.columns);
             let shown = cells.filter(|(_, column)| column.markdown.is_some());
@@ -116,7 +116,7 @@ impl Table {
     }
 
     /// The table for a terminal with as many columns as fit into `width`; `None` means unlimited.
-    pub(crate) fn terminal(&self, width: Option<u16>) -> String {
+    pub fn terminal(&self, width: Option<u16>) -> String {
         let narrowest = self.columns.iter().map(|column| column.priority).max().unwrap_or(0);
         let fits = |table: &String| {
             let longest = table.lines().map(|line| line.chars().count()).max();

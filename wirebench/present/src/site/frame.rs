@@ -11,11 +11,11 @@ use crate::site::timeline::seconds;
 use wirebench_history::follow::{RUNS_SOURCE, SourceTimeline};
 
 /// A page that the navigation of every page leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NavEntry {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     /// The page's file, from the site's root.
-    pub(super) path: &'static str,
+    pub(super) path: String,
 }
 
 /// What is the same on every page of one site.
@@ -52,7 +52,7 @@ pub(super) struct Frame {
     pub(super) version: &'static str,
     pub(super) nav: Vec<NavEntry>,
     /// The path of the entry of the navigation that is marked as current; empty for none.
-    pub(super) current: &'static str,
+    pub(super) current: String,
 }
 
 /// A newest run older than this is worth a warning, days.
@@ -109,7 +109,7 @@ impl Site {
     }
 
     /// The frame of a page at the site's root. `current` is the path of its entry of the navigation, empty without one.
-    pub(super) fn frame(&self, title: &str, current: &'static str) -> Frame {
+    pub(super) fn frame(&self, title: &str, current: &str) -> Frame {
         Frame {
             title: title.to_owned(),
             site: self.name.clone(),
@@ -119,12 +119,12 @@ impl Site {
             freshness: self.freshness.clone(),
             version: env!("CARGO_PKG_VERSION"),
             nav: self.nav.clone(),
-            current,
+            current: current.to_owned(),
         }
     }
 
     /// The frame of a page one folder below it.
-    pub(super) fn frame_below(&self, title: &str, current: &'static str) -> Frame {
+    pub(super) fn frame_below(&self, title: &str, current: &str) -> Frame {
         Frame {
             root: "../",
             ..self.frame(title, current)

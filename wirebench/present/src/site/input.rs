@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use wirebench_declare::claims::PublicComparison;
 use wirebench_history::follow::FollowedHistory;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::history::Released;
@@ -21,6 +20,17 @@ pub struct PagedRun {
     pub folder: Option<PathBuf>,
 }
 
+/// A page that was made elsewhere and gets the site's frame and an entry in its navigation.
+#[derive(Debug)]
+pub struct MorePage {
+    /// Its title.
+    pub title: String,
+    /// Its file, at the site's root.
+    pub path: String,
+    /// Its content: HTML of the author's own, not changed.
+    pub html: String,
+}
+
 /// What a site is built from.
 #[derive(Debug)]
 pub struct Input<'a> {
@@ -28,10 +38,8 @@ pub struct Input<'a> {
     pub followed: &'a FollowedHistory,
     /// The runs that get pages of their own, the newest last.
     pub runs: &'a [PagedRun],
-    /// The project's public comparisons, for the page "HTTP or gRPC?".
-    pub claims: &'a [PublicComparison],
-    /// Further runs for that page; they get no pages of their own.
-    pub claimed: &'a [Run],
+    /// Pages that were made elsewhere.
+    pub more: &'a [MorePage],
     /// Commits that were released.
     pub releases: &'a [Released],
     /// The site's name.
@@ -47,11 +55,6 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Every run that may have measured a public comparison.
-    pub(super) fn measured(&self) -> impl Iterator<Item = &Run> {
-        self.runs.iter().map(|paged| &paged.run).chain(self.claimed)
-    }
-
     /// The comparisons of the runs that have one.
     pub(super) fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
         self.runs.iter().filter_map(|paged| paged.comparison.as_ref())

@@ -9,7 +9,6 @@ mod change_points;
 mod changes;
 mod columns;
 mod compare;
-mod comparisons;
 mod encode;
 mod error;
 mod frame;
@@ -23,7 +22,7 @@ mod metrics_tests;
 mod names;
 mod overview;
 mod page;
-mod ratio;
+pub mod ratio;
 mod revision;
 mod run_list;
 mod run_page;
@@ -31,15 +30,15 @@ mod run_summary;
 mod runs;
 #[cfg(test)]
 mod samples;
-mod scale;
+pub mod scale;
 mod scripts;
 mod series;
 mod series_page;
 mod series_view;
-mod shown;
+pub mod shown;
 mod spark;
 mod stills;
-mod svg;
+pub mod svg;
 mod timeline;
 mod trust;
 #[cfg(test)]
@@ -47,11 +46,13 @@ mod well_formed;
 mod write;
 
 pub use error::SiteError;
-pub use input::{Input, PagedRun};
+pub use input::{Input, MorePage, PagedRun};
 pub use run_page::report;
 
 use std::collections::HashSet;
 use std::path::Path;
+
+use askama::Template as _;
 
 use self::frame::{NavEntry, Site};
 use self::gather::gather;
@@ -66,7 +67,6 @@ const PAGES: &[SitePage] = &[
     compare::choice::PAGE,
     run_list::PAGE,
     head_to_head::PAGE,
-    comparisons::PAGE,
     changes::PAGE,
     changes::FEED,
     health::PAGE,
@@ -99,7 +99,7 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Si
     writer.assets()?;
     let sources = gather(input.followed, input.releases);
     let pages: Vec<&SitePage> = (pages.iter()).filter(|page| (page.applies)(input, &sources)).collect();
-    let site = Site::of(input, &sources, navigation(&pages));
+    let site = Site::of(input, &sources, navigation(&pages, input.more));
     let ids = input.runs.iter().map(|paged| paged.run.id.as_str());
     let context = Context {
         input,
@@ -117,6 +117,17 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Si
     badges::write(&mut writer, &site, &sources)?;
     for page in pages {
         writer.page(page.path, (page.render)(page.frame(&site), &context))?;
+    }
+    for page in input.more {
+        let frame = site.frame(&page.title, &page.path);
+        writer.page(
+            &page.path,
+            page::Framed {
+                frame,
+                html: &page.html,
+            }
+            .render(),
+        )?;
     }
     let columns = heads.len();
     let manifest = Manifest {
@@ -138,14 +149,24 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Si
     })
 }
 
-fn navigation(pages: &[&SitePage]) -> Vec<NavEntry> {
-    let entries = pages.iter().filter(|page| page.in_nav);
-    entries
-        .map(|page| NavEntry {
-            name: page.title,
-            path: page.path,
+fn navigation(pages: &[&SitePage], more: &[MorePage]) -> Vec<NavEntry> {
+    let own = pages
+        .iter()
+        .filter(|page| page.in_nav)
+        .map(|page| (page.title, page.path));
+    let more = more.iter().map(|page| (&*page.title, &*page.path));
+    own.chain(more)
+        .map(|(name, path)| NavEntry {
+            name: name.to_owned(),
+            path: path.to_owned(),
         })
         .collect()
+}
+
+/// Whether a site has a page of this name itself.
+#[must_use]
+pub fn is_own_page(path: &str) -> bool {
+    PAGES.iter().any(|page| page.path == path)
 }
 
 #[cfg(test)]
@@ -190,8 +211,7 @@ mod tests {
             let input = Input {
                 followed: &followed,
                 runs: &[run],
-                claims: &[],
-                claimed: &[],
+                more: &[],
                 releases: &[],
                 title: "octo/weather".into(),
                 repository: None,
@@ -230,7 +250,7 @@ mod tests {
         let (_, nav) = about.split_once("<nav").unwrap();
         let (nav, _) = nav.split_once("</nav>").unwrap();
         let mut before = 0;
-        for page in PAGES.iter().filter(|page| page.path != comparisons::PAGE.path) {
+        for page in PAGES {
             let text = site.text(page.path);
             if !page.in_nav {
                 assert!(!nav.contains(page.path), "{}", page.path);
@@ -244,6 +264,5 @@ mod tests {
             assert!(place > before, "{nav}");
             before = place;
         }
-        assert!(!nav.contains("comparisons.html"), "no run measured a public comparison");
     }
 }

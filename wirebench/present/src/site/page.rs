@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use askama::Template;
+
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::Source;
 use crate::site::input::Input;
@@ -19,6 +21,17 @@ pub(crate) struct SitePage {
     pub(super) applies: fn(&Input, &[Source]) -> bool,
     /// Renders it into the frame, which has its title.
     pub(super) render: Render,
+}
+
+/// Content that was made elsewhere, in the frame of the site.
+#[derive(Template)]
+#[template(
+    source = "{% extends \"base.html\" %}{% block content %}{{ html|safe }}{% endblock %}",
+    ext = "html"
+)]
+pub(super) struct Framed<'a> {
+    pub(super) frame: Frame,
+    pub(super) html: &'a str,
 }
 
 type Render = fn(Frame, &Context) -> Result<String, askama::Error>;

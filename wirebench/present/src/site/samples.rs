@@ -27,8 +27,8 @@ pub(super) fn site() -> Site {
         newest: None,
         series: BTreeMap::new(),
         nav: vec![NavEntry {
-            name: "Overview",
-            path: "index.html",
+            name: "Overview".into(),
+            path: "index.html".into(),
         }],
     }
 }

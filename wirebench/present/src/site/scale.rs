@@ -2,19 +2,19 @@
 
 /// A linear axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Linear {
+pub struct Linear {
     from: (f64, f64),
     to: (f64, f64),
 }
 
 impl Linear {
     /// Values `from.0`…`to.0` at pixels `from.1`…`to.1`.
-    pub(super) const fn new(from: (f64, f64), to: (f64, f64)) -> Self {
+    pub const fn new(from: (f64, f64), to: (f64, f64)) -> Self {
         Self { from, to }
     }
 
     /// Where a value stands.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         let reach = self.to.0 - self.from.0;
         if reach == 0.0 {
             return f64::midpoint(self.from.1, self.to.1);
@@ -23,7 +23,7 @@ impl Linear {
     }
 
     /// Round multiples of `unit` on it, about `count` of them.
-    pub(super) fn ticks(&self, count: f64, unit: f64) -> Vec<f64> {
+    pub fn ticks(&self, count: f64, unit: f64) -> Vec<f64> {
         let (low, high) = (self.from.0.min(self.to.0), self.from.0.max(self.to.0));
         let step = round_step((high - low) / count / unit) * unit;
         if !step.is_finite() || step <= 0.0 {
@@ -53,22 +53,22 @@ fn round_step(step: f64) -> f64 {
 
 /// A logarithmic axis for values above 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Log(Linear, (f64, f64));
+pub struct Log(Linear, (f64, f64));
 
 impl Log {
     /// Values `from.0`…`to.0`, both above 0, at pixels `from.1`…`to.1`.
-    pub(super) fn new(from: (f64, f64), to: (f64, f64)) -> Self {
+    pub fn new(from: (f64, f64), to: (f64, f64)) -> Self {
         let range = (from.0.min(to.0), from.0.max(to.0));
         Self(Linear::new((from.0.log10(), from.1), (to.0.log10(), to.1)), range)
     }
 
     /// Where a value stands; what is not above 0 stands at the smallest.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         self.0.at(value.max(self.1.0).log10())
     }
 
     /// 1, 2 and 5 of each power of ten; over more than two powers only the powers.
-    pub(super) fn ticks(&self) -> Vec<f64> {
+    pub fn ticks(&self) -> Vec<f64> {
         let (low, high) = self.1;
         let factors: &[f64] = match (high / low).log10() {
             powers if powers > 2.0 => &[1.0],
@@ -89,14 +89,16 @@ impl Log {
 
 /// An axis of either kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Axis {
+pub enum Axis {
+    /// Linear.
     Linear(Linear),
+    /// Logarithmic.
     Log(Log),
 }
 
 impl Axis {
     /// Where a value stands.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         match self {
             Self::Linear(axis) => axis.at(value),
             Self::Log(axis) => axis.at(value),
@@ -104,7 +106,7 @@ impl Axis {
     }
 
     /// Round values on it; about `count` on a linear one.
-    pub(super) fn ticks(&self, count: f64) -> Vec<f64> {
+    pub fn ticks(&self, count: f64) -> Vec<f64> {
         match self {
             Self::Linear(axis) => axis.ticks(count, 1.0),
             Self::Log(axis) => axis.ticks(),
@@ -115,13 +117,13 @@ impl Axis {
 /// Where quantiles stand so that the tail is seen: each further nine is as wide as the one before.
 ///
 /// The place of quantile q < 1 is −log₁₀(1 − q).
-pub(super) fn tail(quantile: f64) -> f64 {
+pub fn tail(quantile: f64) -> f64 {
     -(1.0 - quantile).log10()
 }
 
 /// Where a change of so many percent stands: straight around 0, logarithmic further out, so that 1 % and × 2 can be seen
 /// on one axis.
-pub(super) fn stretched(percent: f64) -> f64 {
+pub fn stretched(percent: f64) -> f64 {
     (percent / 2.0).asinh()
 }
 

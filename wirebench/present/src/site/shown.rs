@@ -5,7 +5,7 @@ use crate::report::format::{is_unseen, shortened};
 use wirebench_record::metric::Better;
 
 /// Escapes for pages, whose templates escape HTML themselves.
-pub(super) const HTML: Escape = Escape::new(name, sentence);
+pub const HTML: Escape = Escape::new(name, sentence);
 
 /// Characters of a name that are shown.
 const NAME: usize = 160;
@@ -13,12 +13,12 @@ const NAME: usize = 160;
 const SENTENCE: usize = 600;
 
 /// A name.
-pub(super) fn name(text: &str) -> String {
+pub fn name(text: &str) -> String {
     cleaned(text, NAME)
 }
 
 /// A sentence.
-pub(super) fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     cleaned(text, SENTENCE)
 }
 
@@ -32,7 +32,7 @@ fn cleaned(text: &str, characters: usize) -> String {
 }
 
 /// Which way is better, in words.
-pub(super) const fn direction(better: Better) -> &'static str {
+pub const fn direction(better: Better) -> &'static str {
     match better {
         Better::Lower => "lower is better",
         Better::Higher => "higher is better",
@@ -40,13 +40,13 @@ pub(super) const fn direction(better: Better) -> &'static str {
 }
 
 /// Whether a run's id may name a file and stand in a link; every id that this program makes does.
-pub(super) fn is_id(id: &str) -> bool {
+pub fn is_id(id: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !id.is_empty() && id.len() <= 100 && id.chars().all(fits)
 }
 
 /// An instant as people read it: `2026-11-21 17:24 UTC`; what is none as it stands.
-pub(super) fn instant(text: &str) -> String {
+pub fn instant(text: &str) -> String {
     match text.parse::<jiff::Timestamp>() {
         Ok(at) => at.strftime("%Y-%m-%d %H:%M UTC").to_string(),
         Err(_) => name(text),

@@ -7,7 +7,7 @@ use askama::filters::HtmlSafe;
 
 /// A finished picture. Everything in it went through [`Svg`], so a template prints it as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Picture(String);
+pub struct Picture(String);
 
 impl Display for Picture {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
@@ -19,7 +19,7 @@ impl HtmlSafe for Picture {}
 
 /// A picture being drawn.
 #[derive(Debug)]
-pub(super) struct Svg {
+pub struct Svg {
     width: f64,
     height: f64,
     body: String,
@@ -27,15 +27,18 @@ pub(super) struct Svg {
 
 /// Where a text stands beside its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub enum Anchor {
+    /// The text begins there.
     Start,
+    /// The text is centred there.
     Middle,
+    /// The text ends there.
     End,
 }
 
 impl Svg {
     /// An empty one of that size, px.
-    pub(super) const fn new(width: f64, height: f64) -> Self {
+    pub const fn new(width: f64, height: f64) -> Self {
         Self {
             width,
             height,
@@ -44,7 +47,7 @@ impl Svg {
     }
 
     /// A straight line.
-    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let (x1, y1, x2, y2) = (pixel(from.0), pixel(from.1), pixel(to.0), pixel(to.1));
         let class = escaped(class);
         let _ = write!(
@@ -54,7 +57,7 @@ impl Svg {
     }
 
     /// A filled rectangle from its upper left corner, with a tooltip.
-    pub(super) fn cell(&mut self, class: &str, corner: (f64, f64), size: (f64, f64), title: &str) {
+    pub fn cell(&mut self, class: &str, corner: (f64, f64), size: (f64, f64), title: &str) {
         let (x, y, width, height) = (pixel(corner.0), pixel(corner.1), pixel(size.0), pixel(size.1));
         let (class, title) = (escaped(class), escaped(title));
         let _ = write!(
@@ -64,7 +67,7 @@ impl Svg {
     }
 
     /// A path, with a tooltip unless that is empty.
-    pub(super) fn path(&mut self, class: &str, path: &Path, title: &str) {
+    pub fn path(&mut self, class: &str, path: &Path, title: &str) {
         if path.0.is_empty() {
             return;
         }
@@ -78,7 +81,7 @@ impl Svg {
     }
 
     /// Words on the picture.
-    pub(super) fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, words: &str) {
+    pub fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, words: &str) {
         let (x, y, class) = (pixel(at.0), pixel(at.1), escaped(class));
         let anchor = match anchor {
             Anchor::Start => "start",
@@ -93,7 +96,7 @@ impl Svg {
     }
 
     /// Words that read upwards, centred at their place.
-    pub(super) fn upwards(&mut self, class: &str, at: (f64, f64), words: &str) {
+    pub fn upwards(&mut self, class: &str, at: (f64, f64), words: &str) {
         let (x, y, class, words) = (pixel(at.0), pixel(at.1), escaped(class), escaped(words));
         let _ = write!(
             self.body,
@@ -102,7 +105,7 @@ impl Svg {
     }
 
     /// The picture as a file of its own, with its title and its own style sheet.
-    pub(super) fn file(self, style: &str, title: &str) -> String {
+    pub fn file(self, style: &str, title: &str) -> String {
         let (width, height, body, title) = (pixel(self.width), pixel(self.height), self.body, escaped(title));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\
@@ -111,7 +114,7 @@ impl Svg {
     }
 
     /// The picture, with a text for readers who do not see it.
-    pub(super) fn finish(self, class: &str, alt: &str) -> Picture {
+    pub fn finish(self, class: &str, alt: &str) -> Picture {
         let (width, height, body) = (pixel(self.width), pixel(self.height), self.body);
         let (class, alt) = (escaped(class), escaped(alt));
         Picture(format!(
@@ -123,32 +126,32 @@ impl Svg {
 
 /// Path data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Path(String);
+pub struct Path(String);
 
 impl Path {
     /// A point: a dot when the line's ends are round, a square when they are square.
-    pub(super) fn dot(&mut self, (x, y): (f64, f64)) {
+    pub fn dot(&mut self, (x, y): (f64, f64)) {
         let _ = write!(self.0, "M{} {}h0", pixel(x), pixel(y));
     }
 
     /// A diamond.
-    pub(super) fn diamond(&mut self, (x, y): (f64, f64)) {
+    pub fn diamond(&mut self, (x, y): (f64, f64)) {
         let _ = write!(self.0, "M{} {}l4 4l-4 4l-4-4z", pixel(x), pixel(y - 4.0));
     }
 
     /// A cross.
-    pub(super) fn cross(&mut self, (x, y): (f64, f64)) {
+    pub fn cross(&mut self, (x, y): (f64, f64)) {
         let (left, top) = (pixel(x - 3.5), pixel(y - 3.5));
         let _ = write!(self.0, "M{left} {top}l7 7m0-7l-7 7");
     }
 
     /// A circle, drawn as two halves.
-    pub(super) fn ring(&mut self, (x, y): (f64, f64)) {
+    pub fn ring(&mut self, (x, y): (f64, f64)) {
         let _ = write!(self.0, "M{} {}a3 3 0 1 0 6 0a3 3 0 1 0-6 0", pixel(x - 3.0), pixel(y));
     }
 
     /// A line through points.
-    pub(super) fn through(&mut self, points: impl IntoIterator<Item = (f64, f64)>) {
+    pub fn through(&mut self, points: impl IntoIterator<Item = (f64, f64)>) {
         for (place, (x, y)) in points.into_iter().enumerate() {
             let pen = if place == 0 { 'M' } else { 'L' };
             let _ = write!(self.0, "{pen}{} {}", pixel(x), pixel(y));

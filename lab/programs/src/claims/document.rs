@@ -1,0 +1,226 @@
+//! docs/COMPARISONS.md: every public comparison, claim by claim, with the findings of a run.
+
+use askama::Template;
+
+use crate::claims::figures::series;
+use crate::claims::judged::{judge, newest};
+use crate::claims::prices::Prices;
+use crate::claims::publication::PublicComparison;
+use crate::claims::tables::{self, Judged};
+use crate::claims::{answer, codecs, conclusions, cross_check, factors, month};
+use wirebench_present::report::format::{self, count, time};
+use wirebench_record::run::Run;
+
+/// A run that the document reports.
+#[derive(Debug)]
+pub struct LinkedRun {
+    /// The record.
+    pub run: Run,
+    /// The link from the document to the record.
+    pub link: String,
+}
+
+#[derive(Template)]
+#[template(path = "claims.md")]
+struct Document<'a> {
+    links: String,
+    /// How to repeat the runs.
+    repeat: String,
+    /// The section of answers by job.
+    answers: String,
+    judged: Vec<Judged<'a>>,
+    runs: Vec<&'a Run>,
+}
+
+/// The document: each comparison that was measured, by the newest run that measured it. With prices, monthly estimates have costs.
+#[must_use]
+pub fn render(comparisons: &[PublicComparison], linked: &[LinkedRun], prices: Option<&Prices>) -> String {
+    let runs: Vec<&Run> = linked.iter().map(|linked| &linked.run).collect();
+    let judged = |comparison| {
+        let run = newest(comparison, runs.iter().copied())?;
+        Some(Judged {
+            comparison,
+            run,
+            outcomes: judge(comparison, run),
+            prices,
+        })
+    };
+    let document = Document {
+        links: links(linked),
+        repeat: match linked {
+            [] => String::new(),
+            [one] => format!(
+                "Repeat it with `lab/scripts/comparisons.sh --profile {}`.",
+                one.run.profile
+            ),
+            _ => "Repeat them with `lab/scripts/comparisons.sh`.".into(),
+        },
+        answers: answer::section(&answer::answers(comparisons, &runs)),
+        judged: comparisons.iter().filter_map(judged).collect(),
+        runs,
+    };
+    document.render().expect("the template only writes into a string")
+}
+
+/// `[one run](LINK)`, or several.
+fn links(linked: &[LinkedRun]) -> String {
+    match linked {
+        [one] => format!("[one run]({})", one.link),
+        all => {
+            let links: Vec<String> = (all.iter().zip(1..))
+                .map(|(one, number)| format!("[run {number}]({})", one.link))
+                .collect();
+            links.join(", ")
+        }
+    }
+}
+
+impl Document<'_> {
+    fn commits(run: &Run) -> String {
+        let commits = run
+            .variants
+            .iter()
+            .map(|one| one.commit.as_deref().unwrap_or("no commit"));
+        commits.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Judged<'_> {
+    /// How many rounds there were of the series that repeat a publication its way, and how long each was.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "requests and nanoseconds of one round stay far below 2^53"
+    )]
+    fn rounds(&self) -> String {
+        let run = self.run;
+        let theirs = self.comparison.questions.iter().flat_map(|question| &question.theirs);
+        let mut lengths: Vec<String> = Vec::new();
+        for series in theirs.filter_map(|id| series(run, id)) {
+            let stages = || series.load.stages.iter().map(|stage| stage.duration_ns).sum::<u64>();
+            let length = match (series.load.requests, series.load.duration_ns) {
+                (Some(requests), _) => format!("{} requests", count(requests as f64)),
+                (None, Some(ns)) => time(ns as f64),
+                (None, None) => format!("{} in stages", time(stages() as f64)),
+            };
+            if !lengths.contains(&length) {
+                lengths.push(length);
+            }
+        }
+        format!(
+            "{} rounds of each series, in turn, of {}.",
+            run.rounds_planned,
+            lengths.join(", or ")
+        )
+    }
+
+    /// The sections that some comparisons have in addition to their claims.
+    fn extras(&self) -> String {
+        let (comparison, run) = (self.comparison, self.run);
+        [
+            factors::section(&comparison.factors, run),
+            codecs::section(&comparison.codecs, run),
+            cross_check::section(&comparison.cross_check, run),
+            (comparison.month.as_ref()).map_or_else(String::new, |estimate| month::section(estimate, run, self.prices)),
+        ]
+        .concat()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::claims::publication::{Audit, Check, Claim, Experiment, Job, Published, Quantity, Question};
+
+    pub(crate) fn comparison() -> PublicComparison {
+        PublicComparison {
+            name: "c-tools".into(),
+            letter: "C".into(),
+            title: "fixed requests, mixed tools".into(),
+            ran: "one call".into(),
+            advice: "gRPC".into(),
+            differs: vec!["two processes".into()],
+            questions: vec![Question {
+                about: "throughput".into(),
+                sides: ["HTTP".into(), "gRPC".into()],
+                theirs: ["weather-fixed-count@http@hey", "weather-fixed-count@grpc@ghz"].map(str::to_owned),
+                equal: Some(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"].map(str::to_owned)),
+                claims: vec![Claim {
+                    quantity: Quantity::ThroughputRps,
+                    values: [1785.0, 3745.0],
+                }],
+                not_counted: None,
+                experiments: vec![Experiment {
+                    changes: "ghz with h2load | x".into(),
+                    pair: ["weather-fixed-count@http@hey", "weather-fixed-count@grpc@h2load"].map(str::to_owned),
+                    cause: "the client".into(),
+                }],
+            }],
+            published: vec![Published {
+                what: "requests/s".into(),
+                printed: vec!["1,785".into(), "3,745".into()],
+            }],
+            left_out: vec!["prices: not given".into()],
+            audits: vec![Audit {
+                about: "gRPC".into(),
+                check: Check::NotTheSame {
+                    because: "two cities".into(),
+                },
+                explained_by: Some("The script.".into()),
+                shown_by: None,
+            }],
+            jobs: vec![Job {
+                job: "a direct call".into(),
+                sides: ["HTTP".into(), "gRPC".into()],
+                pair: ["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"].map(str::to_owned),
+                rank: None,
+            }],
+            factors: Vec::new(),
+            codecs: Vec::new(),
+            cross_check: Vec::new(),
+            month: None,
+        }
+    }
+
+    #[test]
+    fn a_document_shows_the_published_ratio_the_measured_one_and_the_finding() {
+        let mut run: Run = serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap();
+        let linked = |run: &Run| LinkedRun {
+            run: run.clone(),
+            link: "../results/x/run.json".into(),
+        };
+        let text = render(&[comparison()], &[linked(&run)], None);
+        for needed in [
+            "| [C](#c-fixed-requests-mixed-tools) | fixed requests, mixed tools | gRPC | 0 |",
+            "| requests/s | 1,785 → 3,745 | × 2.10 |",
+            "## C fixed requests, mixed tools",
+            "**What it comes to**: its one claim: ",
+            "**By job, not by protocol.** Of 1 jobs that were measured,",
+            "| ghz with h2load / x |",
+            "⇄ reversed on equal terms: × ",
+            "- **a direct call**: HTTP costs less.",
+            "| gRPC | two cities | ✗ not the same question | The script. (An inference.) |",
+            "| requests/s | 1,785 → 3,745 |\n",
+            "- Left out: prices: not given",
+        ] {
+            assert!(text.contains(needed), "no {needed:?} in\n{text}");
+        }
+        assert!(
+            !text.contains('†') || text.matches('†').count() == 1,
+            "only the legend speaks of †"
+        );
+        for round in run.series.iter_mut().flat_map(|series| &mut series.rounds) {
+            round.reason = Some("3 of 9 requests failed".into());
+        }
+        let doubted = render(&[comparison()], &[linked(&run)], None);
+        let two = render(&[comparison()], &[linked(&run), linked(&run)], None);
+        assert!(
+            two.contains("from [run 1](../results/x/run.json), [run 2](../results/x/run.json) and"),
+            "{two}"
+        );
+        assert!(
+            doubted.contains("† weather-fixed-count@grpc@h2load: 3 of 9 requests failed")
+                || doubted.contains("† weather-fixed-count@http@h2load: 3 of 9 requests failed"),
+            "{doubted}"
+        );
+    }
+}

@@ -1,0 +1,171 @@
+//! What others published, put to the test: the committed document, and what stands in `claims/`.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may stop at the first surprise, its helpers too"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use wirebench_lab::claims::command::read;
+use wirebench_lab::claims::publication::{PublicComparison, Published, Quantity};
+
+/// The folder of the laboratory.
+fn lab() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lab"));
+    let output = command.arg("--root").arg(lab()).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// The folders of the committed runs.
+fn runs() -> Vec<String> {
+    let run = |letter| {
+        lab()
+            .join("results/comparisons")
+            .join(letter)
+            .to_string_lossy()
+            .into_owned()
+    };
+    ["A", "B", "C", "D", "E"].map(run).to_vec()
+}
+
+/// The public comparisons of `claims/`.
+fn comparisons() -> Vec<PublicComparison> {
+    read(&lab()).unwrap()
+}
+
+fn document() -> String {
+    fs::read_to_string(lab().join("docs/COMPARISONS.md")).unwrap()
+}
+
+#[test]
+fn the_documents_figures_are_those_of_the_committed_runs() {
+    let folder = tempfile::tempdir_in(lab()).unwrap();
+    let written = folder.path().join("COMPARISONS.md");
+    let runs = runs();
+    let mut arguments = vec!["claims"];
+    arguments.extend(runs.iter().map(String::as_str));
+    let out = written.to_string_lossy();
+    arguments.extend(["--out", &*out]);
+    run(&arguments);
+    for letter in ["A", "B", "C", "D", "E"] {
+        assert!(document().contains(&format!("\n## {letter} ")), "{letter}");
+    }
+    let hint = "write it anew with: lab claims lab/results/comparisons/[A-E] --out lab/docs/COMPARISONS.md";
+    assert!(fs::read_to_string(&written).unwrap() == document(), "{hint}");
+}
+
+/// Every series that claims need can be measured: the laboratory declares it.
+#[test]
+fn the_profile_has_every_series_that_claims_name() {
+    let project = wirebench_declare::Project::read(&lab()).unwrap();
+    let profile = &project.config.profiles["comparisons"];
+    let selection = wirebench_declare::plan::Selection::default();
+    let planned = wirebench_declare::plan::series(&project, profile, &selection).unwrap();
+    for id in comparisons().iter().flat_map(PublicComparison::series) {
+        assert!(planned.iter().any(|one| one.id == id), "{id}");
+    }
+}
+
+/// A row of the table of published figures: `letter, what, figures`, or `letter, left out, what`.
+fn rows(one: &PublicComparison) -> Vec<String> {
+    let figures = |figures: &Published| format!("{}\t{}\t{}", one.letter, figures.what, figures.printed.join("\t"));
+    let left_out = |line: &String| {
+        let (what, reason) = line.split_once(": ").unwrap_or((line, ""));
+        assert!(
+            !reason.is_empty(),
+            "{}: {line:?} is left out without a reason",
+            one.letter
+        );
+        format!("{}\tleft out\t{what}", one.letter)
+    };
+    let published = one.published.iter().map(figures);
+    published.chain(one.left_out.iter().map(left_out)).collect()
+}
+
+#[test]
+fn every_published_figure_is_in_claims_as_it_was_printed_or_left_out_with_the_reason() {
+    let table = lab().join("programs/tests/published-figures.tsv");
+    let kept: Vec<String> = comparisons().iter().flat_map(rows).collect();
+    let expected = fs::read_to_string(table).unwrap();
+    assert_eq!(kept, expected.lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn claims_are_made_of_published_figures() {
+    for one in comparisons() {
+        let number = |text: &String| text.replace(',', "").parse::<f64>().ok();
+        let printed: Vec<f64> = one
+            .published
+            .iter()
+            .flat_map(|figures| &figures.printed)
+            .filter_map(number)
+            .collect();
+        let claims = one.questions.iter().flat_map(|question| &question.claims);
+        for claim in claims.filter(|claim| claim.quantity != Quantity::MemoryMb || one.letter != "E") {
+            let known = |value: &f64| printed.iter().any(|one| (one - value).abs() < 1e-9);
+            assert!(
+                claim.values.iter().all(known),
+                "{}: {claim:?} was not published",
+                one.letter
+            );
+        }
+    }
+}
+
+/// claims/b-gateway.toml: protobuf has less than 3 % of the time of the gateway by grpc-js, by the committed stacks.
+#[test]
+fn the_profile_says_what_is_said_of_it() {
+    let folded = lab().join("results/comparisons/profiles/gateway-node-grpc-js.folded");
+    let (mut all, mut protobuf) = (0, 0);
+    for line in fs::read_to_string(folded).unwrap().lines() {
+        let (stack, time) = line.rsplit_once(' ').unwrap();
+        let time: u64 = time.parse().unwrap();
+        let leaf = stack.rsplit(';').next().unwrap();
+        let is_protobuf = [
+            "proto-loader",
+            "protobufjs",
+            "$decode",
+            "$encode",
+            "$toObject",
+            "$fromObject",
+        ];
+        all += time;
+        if is_protobuf.iter().any(|part| leaf.contains(part)) {
+            protobuf += time;
+        }
+    }
+    assert!(protobuf > 0 && protobuf * 100 < all * 3, "{protobuf} of {all} µs");
+}
+
+/// The content of the page is made of the same findings.
+#[test]
+fn the_page_answers_by_job_from_the_same_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("comparisons.html");
+    let runs = runs();
+    let mut arguments = vec!["claims"];
+    arguments.extend(runs.iter().map(String::as_str));
+    let out = file.to_string_lossy();
+    arguments.extend(["--page", &*out]);
+    run(&arguments);
+    let page = fs::read_to_string(&file).unwrap();
+    let document = document();
+    let answers = document
+        .lines()
+        .filter(|line| line.starts_with("- **") && line.contains("**: "));
+    for answer in answers.take(10) {
+        let (job, said) = answer.trim_start_matches("- **").split_once("**: ").unwrap();
+        let escaped = |text: &str| text.replace('\'', "&#39;");
+        assert!(
+            page.contains(&escaped(job)) && page.contains(&escaped(said)),
+            "{answer}"
+        );
+    }
+}

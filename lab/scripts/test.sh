@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# test.sh: every check of the laboratory: its scripts, the samples of its drivers, the page of peers, and the tests of its programs.
+#
+# Usage: lab/scripts/test.sh     (after scripts/test.sh, which installs what both need)
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+tools="${WIREBENCH_TOOLS:-$root/.tools}"
+
+step() { printf '\n== %s\n' "$1"; }
+
+# programs → the test programs of the laboratory, built with the product's, so that what they share is built once
+programs() {
+  CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo test --config 'build.rustc-workspace-wrapper="clippy-driver"' --workspace --locked \
+    --all-targets --no-run --message-format json-render-diagnostics |
+    jq --raw-output 'select(.executable != null and .profile.test and (.manifest_path | endswith("lab/programs/Cargo.toml")) and .target.kind != ["bin"]) | .executable'
+}
+
+# tests → the output of all of them, then one line over all
+tests() {
+  local output status=0 program
+  output="$(mktemp)"
+  for program in "$@"; do
+    (cd lab/programs && "$program" --test-threads=2) 2>&1 | tee -a "$output" || status=$?
+  done
+  node --test --test-reporter=spec lab/programs/tests/page.test.js 2>&1 | tee -a "$output" || status=$?
+  awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }
+    END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
+  rm -f "$output"
+  return "$status"
+}
+
+main() {
+  local found
+  cd "$root"
+  export PATH="$tools/bin:$PATH" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+  step "packages" && if [[ ! -d lab/servers/gateway-node/node_modules ]]; then npm ci --prefix lab/servers/gateway-node --ignore-scripts --no-audit --no-fund; fi
+  step "shell scripts" && git ls-files 'lab/*.sh' | xargs shellcheck
+  step "driver samples" && drivers/lib/check-samples --from lab/drivers
+  step "peers' page" && lab/scripts/peers.sh --render | diff - lab/docs/PEERS.md
+  step "build" && found="$(programs)"
+  # shellcheck disable=SC2086 # one path a line
+  step "tests" && tests $found
+}
+
+main "$@"
