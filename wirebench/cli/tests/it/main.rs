@@ -21,7 +21,6 @@ mod counted;
 mod counts;
 mod databases;
 mod declarations;
-mod demo;
 mod doctors;
 mod documents;
 mod evidence;
