@@ -65,8 +65,6 @@ mod sides;
 mod sites;
 mod soaks;
 mod sources;
-mod storage;
-mod stores;
 mod strangers;
 mod summaries;
 mod taking_part;
