@@ -33,8 +33,6 @@ main() {
   step "the same with at most 1 GiB of address space"
   (ulimit -v 1048576 && "$wirebench" normalise hey --stdout "$folder/hey-1000000.json")
   step "servers ready after exec, size of one answer" && "$wirebench" verify --driver h2load
-  step "a long history: judged, and appended to"
-  cargo run --quiet --locked --package wirebench-tools --bin history_speed -- results/reference/run.json
   step "server CPU per request, 50 in flight" && "$wirebench" --root wirebench/benches/cost run --out "$folder"
 }
 

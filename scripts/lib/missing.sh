@@ -44,8 +44,6 @@ need_for_tests() {
   # The other host of a test.
   need_file /usr/sbin/sshd openssh-server
   need_go scripts/lib/actionlint
-  # The object storage of a test.
-  need_go scripts/lib/gofakes3
   if [[ ! -d "$bin/../zizmor-$zizmor" ]]; then lack pip "zizmor-$zizmor" "scripts/setup.sh --dev, with python3's pip"; fi
   # Runs the workflows on this machine; only where a folder of actions is at hand.
   if [[ -n "${WIREBENCH_ACTIONS:-}" ]]; then need_go scripts/lib/act; fi

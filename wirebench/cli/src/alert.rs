@@ -1,8 +1,9 @@
 //! `wirebench alert`: keeps one GitHub issue that lists what got worse on the default branch.
 
+use std::path::PathBuf;
+
 use crate::folders::Root;
-use crate::histories::acceptances;
-use crate::location::Location;
+use crate::histories::{acceptances, check_history};
 use crate::outcome::Outcome;
 use wirebench_github::access::Access;
 use wirebench_github::alert::{IssueChange, IssueState, MARKER, write};
@@ -22,9 +23,8 @@ Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN.
 An issue is opened for an open regression that was first reported at one of the newest pushes, and then lists every open \
 regression. It is closed when every regression is fixed or accepted.")]
 pub(crate) struct Args {
-    /// The history's folder, or s3://BUCKET/PREFIX.
-    #[arg(value_parser = Location::parser())]
-    history: Location,
+    /// The history's folder.
+    history: PathBuf,
     /// How many of the newest pushes count as new. All runs of a commit are one push.
     #[arg(long, value_name = "N", default_value_t = NEWEST)]
     newest: usize,
@@ -40,10 +40,8 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         accepted: acceptances(root)?,
         newest: args.newest,
     };
-    let opened = args.history.open()?;
-    let found = trend(opened.path(), &question)
-        .map_err(|error| opened.error_with_address(error))?
-        .trend;
+    check_history(&args.history)?;
+    let found = trend(&args.history, &question)?.trend;
     let open: Vec<&Group> = found.groups.iter().filter(|group| group.open).collect();
     let (title, worse, nothing) = (title(&open), body(&open, MARKER), nothing(MARKER));
     let wanted = if open.is_empty() {

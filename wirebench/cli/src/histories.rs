@@ -1,4 +1,4 @@
-//! What verbs that read a history share: acceptances, imports, and files that cannot be read.
+//! What verbs that read or write a history share: adding runs, acceptances, imports, and files that cannot be read.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,12 +6,41 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::folders::Root;
-use crate::outcome::Outcome;
+use crate::folders::{Root, check_exists};
+use crate::outcome::{Outcome, UsageError};
 use wirebench_declare::accepted;
+use wirebench_history::append::{self, Admit, Written};
 use wirebench_history::import::{LARGEST_FILE, parse};
 use wirebench_record::accepted::{Acceptance, Accepted};
 use wirebench_record::imported::Imported;
+use wirebench_record::run::Run;
+
+/// Checks that the folder of a history to be read exists.
+///
+/// # Errors
+/// When it does not exist.
+pub(crate) fn check_history(folder: &Path) -> Result<(), UsageError> {
+    check_exists(folder, "HISTORY", "make one with: wirebench history append --to DIR")
+}
+
+/// Adds a run to a history, and prints where it is.
+///
+/// # Errors
+/// When the run is refused, another run is there under its name, or the history cannot be written.
+pub(crate) fn append(history: &Path, run: &Run, admit: Admit) -> anyhow::Result<()> {
+    let (file, written) = append::append(history, run, admit)?;
+    println!("{}", file.display());
+    log_written(written);
+    Ok(())
+}
+
+/// Logs whether a file is new.
+pub(crate) fn log_written(written: Written) {
+    match written {
+        Written::New => log::info!("added"),
+        Written::AlreadyThere => log::info!("already there, nothing to do"),
+    }
+}
 
 /// Logs which files were skipped. The command then fails, after reading all others.
 pub(crate) fn report_skipped(skipped: impl IntoIterator<Item = String>) -> Outcome {

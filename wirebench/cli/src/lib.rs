@@ -17,8 +17,6 @@ mod histories;
 #[cfg(test)]
 mod judged_tests;
 mod judging;
-mod location;
-mod opened_history;
 mod outcome;
 mod reports;
 mod runs;

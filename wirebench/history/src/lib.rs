@@ -9,7 +9,6 @@
 //! ```
 
 pub mod append;
-pub mod copies;
 pub mod error;
 mod files;
 pub mod follow;

@@ -6,16 +6,19 @@
 
 mod commits;
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Context as _;
 
 use crate::folders::{Root, results};
-use crate::location::Location;
+use crate::histories;
 use crate::outcome::{Outcome, UsageError};
 use crate::runs;
 use crate::separate_run::{self, profile_and_budget, resolve};
 use wirebench_declare::Project;
 use wirebench_declare::span::Span;
 use wirebench_history::append::Admit;
+use wirebench_history::newest_run;
 use wirebench_record::run::{RunStatus, short_commit};
 
 /// Measures past commits together with a reference, and adds their runs to a history.
@@ -24,15 +27,14 @@ use wirebench_record::run::{RunStatus, short_commit};
   wirebench backfill v1..main --to history --every 10   every tenth commit, counted back from main
   wirebench backfill v1..main --to history --tags       only commits that are tagged as versions
   wirebench backfill v1..main --to history --reference v1 --profile quick
-  wirebench backfill v1..main --to s3://bucket/project --every 10
 
 After an interruption, the same command continues. Exit code 1: a commit could not be measured; the other runs are kept.")]
 pub(crate) struct Args {
     /// OLD..NEW: the commits after OLD up to NEW, along first parents.
     range: String,
-    /// The history's folder, made when missing; or s3://BUCKET/PREFIX.
-    #[arg(long, value_name = "DIR", value_parser = Location::parser())]
-    to: Location,
+    /// The history's folder, made when missing.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
     /// Only every Nth commit, counted back from NEW.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
@@ -61,12 +63,12 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
     let chosen = commits::in_range(&project.root, &args.range, args.tags, args.every)?;
     let reference = reference(project, args, &chosen)?;
-    let missing = args.to.missing_commits(&chosen)?;
+    let missing = missing_commits(&args.to, &chosen)?;
     log::info!(
         "{} commits, {} of them in {} already; reference {}",
         chosen.len(),
         chosen.len() - missing.len(),
-        args.to,
+        args.to.display(),
         short_commit(&reference)
     );
     if args.dry_run {
@@ -91,6 +93,17 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         missing.len()
     );
     Ok(Outcome::Failed)
+}
+
+/// The commits that the history has no run of.
+fn missing_commits<'a>(history: &Path, commits: &'a [String]) -> anyhow::Result<Vec<&'a str>> {
+    let mut missing = Vec::new();
+    for commit in commits {
+        if newest_run(history, commit)?.is_none() {
+            missing.push(commit.as_str());
+        }
+    }
+    Ok(missing)
 }
 
 /// The reference: one commit for all runs, otherwise their ratios would not form one trend.
@@ -124,5 +137,5 @@ fn measure(project: &Project, args: &Args, commit: &str, reference: &str) -> any
     if run.status != RunStatus::Complete && run.series.iter().all(|series| series.rounds.is_empty()) {
         anyhow::bail!("{}: nothing was measured ({status})", file.display());
     }
-    args.to.append(&run, Admit::Committed)
+    histories::append(&args.to, &run, Admit::Committed)
 }

@@ -3,22 +3,18 @@
 use std::path::PathBuf;
 
 use crate::folders::Root;
-use crate::location::Location;
+use crate::histories;
 use crate::outcome::Outcome;
 use crate::runs;
 use wirebench_history::append::Admit;
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Histories in S3-compatible object storage (s3://BUCKET/PREFIX) take AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
-AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL from the environment, and AWS_ALLOW_HTTP=true for a server without TLS."
-)]
 pub(crate) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.
     run: Option<PathBuf>,
-    /// The history's folder, made when missing; or s3://BUCKET/PREFIX.
-    #[arg(long, value_name = "DIR", value_parser = Location::parser())]
-    to: Location,
+    /// The history's folder, made when missing.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
     /// Accepts a run whose files differed from its commit.
     #[arg(long)]
     allow_modified: bool,
@@ -37,6 +33,6 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     } else {
         Admit::Committed
     };
-    args.to.append(&run, admit)?;
+    histories::append(&args.to, &run, admit)?;
     Ok(Outcome::Done)
 }

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::histories::import;
-use crate::location::{Location, log_written, publish_folder};
+use crate::histories::{import, log_written};
 use crate::outcome::{Outcome, UsageError};
 use wirebench_history::import::{is_name, keep, name_of};
 use wirebench_present::report::imported;
@@ -12,9 +11,9 @@ use wirebench_present::report::imported;
 pub(crate) struct Args {
     /// A data.js with window.BENCHMARK_DATA, or the same as JSON.
     file: PathBuf,
-    /// The history's folder, made when missing; or s3://BUCKET/PREFIX.
-    #[arg(long, value_name = "DIR", value_parser = Location::parser())]
-    to: Location,
+    /// The history's folder, made when missing.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
     /// Its name in the history: lower-case letters, digits, hyphens; without it, the file's name.
     #[arg(long)]
     name: Option<String>,
@@ -27,19 +26,9 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
         return Err(UsageError(message).into());
     }
     let imported = import(&args.file)?;
-    match &args.to {
-        Location::Folder(folder) => {
-            let (file, written) = keep(folder, &name, &imported)?;
-            print!("{}", imported::render(&imported));
-            log::info!("{}", file.display());
-            log_written(written);
-        }
-        Location::Store(address) => {
-            let folder = tempfile::tempdir()?;
-            keep(folder.path(), &name, &imported)?;
-            print!("{}", imported::render(&imported));
-            publish_folder(folder.path(), address)?;
-        }
-    }
+    let (file, written) = keep(&args.to, &name, &imported)?;
+    print!("{}", imported::render(&imported));
+    log::info!("{}", file.display());
+    log_written(written);
     Ok(Outcome::Done)
 }

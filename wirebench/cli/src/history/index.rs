@@ -1,17 +1,15 @@
 //! `wirebench history index`: the monthly summaries.
 
-use crate::folders::check_exists;
-use crate::histories::report_skipped;
-use crate::location::{Location, MAKE_ONE};
+use std::path::PathBuf;
+
+use crate::histories::{check_history, report_skipped};
 use crate::outcome::Outcome;
 use wirebench_history::index::{Months, index};
-use wirebench_store::Bucket;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The history's folder, or s3://BUCKET/PREFIX.
-    #[arg(value_parser = Location::parser())]
-    history: Location,
+    /// The history's folder.
+    history: PathBuf,
     /// Every month, not only those whose files changed.
     #[arg(long)]
     rebuild: bool,
@@ -19,13 +17,8 @@ pub(crate) struct Args {
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     let which = if args.rebuild { Months::All } else { Months::Changed };
-    let done = match &args.history {
-        Location::Folder(folder) => {
-            check_exists(folder, "HISTORY", MAKE_ONE)?;
-            index(folder, which)?
-        }
-        Location::Store(address) => Bucket::open(address)?.index(which)?,
-    };
+    check_history(&args.history)?;
+    let done = index(&args.history, which)?;
     for (month, runs) in &done.written {
         println!("{month} {runs} runs");
     }

@@ -1,7 +1,6 @@
 //! `wirebench history`: runs kept over time, and the steps in them.
 
 mod append;
-mod copies;
 mod import;
 mod index;
 mod trend;
@@ -26,10 +25,6 @@ enum Verb {
     Trend(trend::Args),
     /// Imports a history that github-action-benchmark kept.
     Import(import::Args),
-    /// Adds all runs of a folder to a history in object storage.
-    Publish(copies::PublishArgs),
-    /// Copies a history from object storage into a folder.
-    Fetch(copies::FetchArgs),
 }
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
@@ -38,7 +33,5 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         Verb::Index(args) => index::execute(args),
         Verb::Trend(args) => trend::execute(root, args),
         Verb::Import(args) => import::execute(args),
-        Verb::Publish(args) => copies::publish(args),
-        Verb::Fetch(args) => copies::fetch(args),
     }
 }

@@ -1,11 +1,12 @@
 //! `wirebench history trend`: the steps of each series.
 
+use std::path::PathBuf;
+
 use globset::Glob;
 
 use crate::flags::metric::metric;
 use crate::folders::Root;
-use crate::histories::{acceptances, report_skipped};
-use crate::location::Location;
+use crate::histories::{acceptances, check_history, report_skipped};
 use crate::outcome::Outcome;
 use wirebench_history::trend::{NEWEST, TrendQuery, trend};
 use wirebench_present::report::trend as text;
@@ -13,9 +14,8 @@ use wirebench_record::metric::Metric;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The history's folder, or s3://BUCKET/PREFIX.
-    #[arg(value_parser = Location::parser())]
-    history: Location,
+    /// The history's folder.
+    history: PathBuf,
     /// Only series that match, `scenario@server@driver` or an imported name.
     #[arg(long, value_name = "GLOB", value_parser = Glob::new)]
     series: Option<Glob>,
@@ -41,8 +41,8 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         accepted: acceptances(root)?,
         newest: args.newest.unwrap_or(NEWEST),
     };
-    let opened = args.history.open()?;
-    let answer = trend(opened.path(), &question).map_err(|error| opened.error_with_address(error))?;
+    check_history(&args.history)?;
+    let answer = trend(&args.history, &question)?;
     if args.json {
         println!("{}", serde_json::to_string(&answer.trend)?);
     } else {
@@ -52,10 +52,10 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         log::info!(
             "{} runs were read one by one; summarise them with: wirebench history index {}",
             answer.not_indexed,
-            args.history
+            args.history.display()
         );
     }
-    let outcome = report_skipped(answer.trend.skipped.iter().map(|one| opened.with_address(one)));
+    let outcome = report_skipped(answer.trend.skipped.iter().cloned());
     let failing = match args.newest {
         Some(_) => answer.trend.recent_alerts,
         None => answer.trend.open,

@@ -8,8 +8,7 @@ use jiff::Timestamp;
 
 use super::{pages, project, sources};
 use crate::folders::{Root, check_exists};
-use crate::histories::report_skipped;
-use crate::location::Location;
+use crate::histories::{check_history, report_skipped};
 use crate::outcome::{Outcome, UsageError};
 use wirebench_engine::git;
 use wirebench_history::follow::FollowedHistory;
@@ -21,9 +20,8 @@ use wirebench_present::site::{Built, Input, MorePage, build, is_own_page};
   wirebench site build --from data.js --out _site   what github-action-benchmark kept
   wirebench site build --runs results --out _site   runs made on this machine")]
 pub(crate) struct Args {
-    /// The history's folder, or s3://BUCKET/PREFIX.
-    #[arg(value_parser = Location::parser())]
-    history: Option<Location>,
+    /// The history's folder.
+    history: Option<PathBuf>,
     /// A history that github-action-benchmark kept: its data.js, or the same as JSON. Repeat it for more.
     #[arg(long, value_name = "FILE")]
     from: Vec<PathBuf>,
@@ -77,10 +75,11 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(FollowedHistory, Built)> {
     let project = root.folder_if_any()?;
     let project = project.as_deref();
     let below = args.runs.as_deref().map(pages::below).transpose()?.unwrap_or_default();
-    let opened = args.history.as_ref().map(Location::open).transpose()?;
-    let mut followed = sources::all(root, &args.from, opened.as_ref(), &below)?;
+    let history = args.history.as_deref();
+    history.map_or(Ok(()), check_history)?;
+    let mut followed = sources::all(root, &args.from, history, &below)?;
     project::add_commit_infos(&mut followed, project);
-    let runs = pages::paged(opened.as_ref(), &below, &followed, project, args.run_pages)?;
+    let runs = pages::paged(history, &below, &followed, project, args.run_pages)?;
     let repository = repository_of(args, &followed, project);
     let input = Input {
         more: &args

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-use crate::opened_history::Opened;
 use crate::{comparisons, runs};
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::project::Config;
@@ -44,7 +43,7 @@ pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<Local>> {
 
 /// The newest runs with their comparisons, the newest last.
 pub(super) fn paged(
-    history: Option<&Opened>,
+    history: Option<&Path>,
     local: &[Local],
     followed: &FollowedHistory,
     project: Option<&Path>,
@@ -65,10 +64,6 @@ pub(super) fn paged(
         margins: &margins,
     };
     let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
-    if let Some(history) = history {
-        history.copy_files(newest.iter().map(|known| run_file(Path::new(""), known)))?;
-    }
-    let history = history.map(Opened::path);
     let mut found: Vec<PagedRun> = newest
         .par_iter()
         .filter_map(|known| one(history, local, known, &rules))

@@ -1,11 +1,10 @@
 //! The histories that a site is made of: the project's own, imported ones, and runs that are in no history.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::pages::Local;
 use crate::folders::Root;
 use crate::histories::{acceptances, import};
-use crate::opened_history::Opened;
 use wirebench_history::follow::{Beside, FollowedHistory, follow};
 use wirebench_history::trend::{NEWEST, TrendQuery};
 
@@ -13,7 +12,7 @@ use wirebench_history::trend::{NEWEST, TrendQuery};
 pub(super) fn all(
     root: &Root,
     from: &[PathBuf],
-    opened: Option<&Opened>,
+    history: Option<&Path>,
     below: &[Local],
 ) -> anyhow::Result<FollowedHistory> {
     let imported = from.iter().map(|file| Ok((file.clone(), import(file)?)));
@@ -27,10 +26,5 @@ pub(super) fn all(
         accepted: acceptances(root)?,
         newest: NEWEST,
     };
-    let mut followed = follow(opened.map(Opened::path), beside, &question)?;
-    if let Some(opened) = opened {
-        let skipped = &mut followed.trend.skipped;
-        skipped.iter_mut().for_each(|one| *one = opened.with_address(one));
-    }
-    Ok(followed)
+    Ok(follow(history, beside, &question)?)
 }

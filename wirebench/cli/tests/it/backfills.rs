@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::bench::Bench;
-use crate::storage::Store;
 
 /// Five commits of a server that answers, the third and the last tagged as versions too.
 fn five_commits() -> Bench {
@@ -74,24 +73,6 @@ fn past_commits_are_measured_beside_one_reference_and_never_twice() {
         rest.stderr
     );
     assert_eq!(trend(&bench)["runs"], 4);
-}
-
-#[test]
-fn a_backfill_into_object_storage_goes_on_where_it_stopped() {
-    let (bench, store) = (five_commits(), Store::start());
-    let tags = ["backfill", "c1..v0.5.0", "--to", "s3://benchmarks/past", "--tags"];
-    let first = bench.run_with(&tags, &store.environment());
-    assert_eq!(first.code, 0, "{}", first.stderr);
-    let new: Vec<&str> = first.stdout.lines().collect();
-    assert!(
-        new.len() == 2 && new.iter().all(|line| line.starts_with("s3://benchmarks/past/runs/")),
-        "{}",
-        first.stdout
-    );
-    let again = bench.run_with(&tags, &store.environment());
-    assert_eq!((again.code, again.stdout.as_str()), (0, ""), "{}", again.stderr);
-    let there = "2 commits, 2 of them in s3://benchmarks/past already";
-    assert!(again.stderr.contains(there), "{}", again.stderr);
 }
 
 #[test]
