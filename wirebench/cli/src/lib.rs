@@ -38,7 +38,6 @@ verbs! {
     completions: Start,
     run: Measure,
     count: Measure,
-    soak: Measure,
     plan: Measure,
     merge: Measure,
     compare: Judge,

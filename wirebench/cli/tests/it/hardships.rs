@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::bench::{Bench, Ended, ended};
 
 /// Every verb, with arguments that work in [`bench`] or are refused for a reason of its own.
-const LINES: [&str; 35] = [
+const LINES: [&str; 34] = [
     "init --no-probe",
     "init --no-probe --print",
     "doctor",
@@ -33,7 +33,6 @@ const LINES: [&str; 35] = [
     "export --format github-action-benchmark --out exported",
     "selftest --rounds 12 --runs 1",
     "truth --row none",
-    "soak --server py --operation none",
     "history append --to kept",
     "history index kept",
     "history trend kept",

@@ -64,7 +64,6 @@ mod serves;
 mod shards;
 mod sides;
 mod sites;
-mod soaks;
 mod sources;
 mod storage;
 mod stores;
