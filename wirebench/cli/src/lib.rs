@@ -22,7 +22,6 @@ mod opened_history;
 mod outcome;
 mod reports;
 mod runs;
-mod separate_run;
 mod version;
 mod workflow;
 
@@ -43,7 +42,6 @@ verbs! {
     compare: Judge,
     gate: Judge,
     report: Judge,
-    bisect: Judge,
     accept: Judge,
     claims: Judge,
     selftest: Judge,

@@ -21,6 +21,7 @@ use wirebench_declare::span::Span;
   wirebench run --baseline main --profile quick   the working tree against a revision
   wirebench run --baseline v1 --candidate v2
   wirebench run --baseline http='./old-server --fast' --scenario 'weather-*'
+  git bisect run wirebench run --baseline v1 --bisect --driver hey   which commit since v1 is worse
   wirebench run --scenario weather-multiplexed --rounds 10 --seed 7
   wirebench run --server http --driver 'h*' --pin off --keep-raw
   wirebench run --cluster --overlay http,grpc --load-image wirebench-load:0.1.0 --load-pods 2
@@ -59,6 +60,9 @@ pub(crate) struct Args {
     /// Prints the run's record as one line of JSON instead of a table, and a second line with the comparison if there is one.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Exit as `git bisect run` expects: 0 not worse than the baseline, 3 worse, 125 (skip this commit) can't tell or failed.
+    #[arg(long, requires = "baseline")]
+    pub(crate) bisect: bool,
     #[command(flatten)]
     pub(crate) cluster: Box<ClusterArgs>,
     #[command(flatten)]
@@ -81,6 +85,7 @@ impl Args {
             out: None,
             keep_raw: false,
             json: false,
+            bisect: false,
             cluster: Box::default(),
             hosts: HostArgs::default(),
         }

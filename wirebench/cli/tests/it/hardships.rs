@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::bench::{Bench, Ended, ended};
 
 /// Every verb, with arguments that work in [`bench`] or are refused for a reason of its own.
-const LINES: [&str; 34] = [
+const LINES: [&str; 33] = [
     "init --no-probe",
     "init --no-probe --print",
     "doctor",
@@ -27,7 +27,6 @@ const LINES: [&str; 34] = [
     "summary",
     "gate",
     "compare",
-    "bisect v1 HEAD --series ask@py@fake",
     "backfill v1..HEAD --to old",
     "claims",
     "export --format github-action-benchmark --out exported",

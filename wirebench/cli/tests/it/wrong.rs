@@ -107,7 +107,7 @@ const LINES: [(&str, i32, &[&str]); 58] = [
     ("gate --fail-on nope", 2, &["--fail-on", "inconclusive"]),
     ("compare a b", 2, &["a: no such run; a revision needs --history DIR"]),
     ("compare a b c", 2, &["unexpected value 'c'"]),
-    ("bisect a b", 2, &["--series"]),
+    ("run --bisect", 128, &["--baseline"]),
     ("claims nowhere", 2, &["the project has no claims/*.toml"]),
     (
         "export nowhere --format github-action-benchmark --out x",

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use log::Level;
 
-use crate::measure::side::Side;
 use crate::measure::running_target::RunningTarget;
+use crate::measure::side::Side;
 use crate::measure::staging::is_native;
 use crate::normalise;
 use crate::session::Session;
