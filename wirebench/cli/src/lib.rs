@@ -37,7 +37,6 @@ verbs! {
     completions: Start,
     run: Measure,
     count: Measure,
-    plan: Measure,
     merge: Measure,
     compare: Judge,
     gate: Judge,

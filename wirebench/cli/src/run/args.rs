@@ -8,10 +8,10 @@ use crate::flags::hosts::{HostArgs, Pin};
 use crate::flags::lock::LockArgs;
 use crate::flags::only::Only;
 use crate::flags::selection::SelectionArgs;
-use crate::flags::shards::ShardArgs;
 use crate::flags::sides::SideArgs;
 use crate::folders::results;
 use wirebench_declare::Project;
+use wirebench_declare::plan::shards::Shard;
 use wirebench_declare::span::Span;
 
 /// Builds servers, measures every series, and reports; with a baseline, judges the change.
@@ -32,12 +32,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
     #[command(flatten)]
-    pub(crate) shard: ShardArgs,
-    #[command(flatten)]
     pub(crate) lock: LockArgs,
     /// Measure only this: `counts`, `timings`, or a public comparison by its letter or name, such as A.
     #[arg(long, value_name = "WHAT")]
     pub(crate) only: Option<Only>,
+    /// Measure only the first (1/2), second (2/2), … part of the selected series: one on each of several machines. Join their runs
+    /// with `wirebench merge`.
+    #[arg(long, value_name = "N/COUNT")]
+    pub(crate) shard: Option<Shard>,
     /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`. A second
     /// stage adds rounds. With fewer than 8 there is no second stage, and no verdict.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -75,9 +77,9 @@ impl Args {
         Self {
             sides,
             selection,
-            shard: ShardArgs::default(),
             lock,
             only: None,
+            shard: None,
             rounds: None,
             budget: None,
             seed: None,

@@ -11,14 +11,13 @@ use std::time::{Duration, Instant};
 use crate::bench::{Bench, Ended, ended};
 
 /// Every verb, with arguments that work in [`bench`] or are refused for a reason of its own.
-const LINES: [&str; 33] = [
+const LINES: [&str; 32] = [
     "init --no-probe",
     "init --no-probe --print",
     "doctor",
     "list",
     "verify",
     "run --rounds 1",
-    "plan --shards 1 --out plan.json",
     "merge results",
     "count --scenario ask",
     "report",
@@ -128,7 +127,6 @@ fn a_full_disk_stops_no_verb_without_a_word() {
         is_sound(line, &ended, "full disk");
     }
     for (line, place) in [
-        ("plan --shards 1 --out other.json", "other.json"),
         ("run --rounds 1", "wirebench-tls-"),
         ("history append --to new", "new"),
         ("site build kept --out new-pages", "new-pages"),
@@ -180,7 +178,6 @@ fn a_read_only_folder_stops_no_verb_without_a_word() {
         }
     }
     let places = [
-        ("plan --shards 1 --out other.json", "other.json"),
         ("run --rounds 1", "results"),
         ("history append --to new", "new"),
         ("init --no-probe", "cannot be written"),

@@ -15,7 +15,7 @@ fn bench() -> Bench {
 }
 
 /// Arguments, exit code, and what the message says.
-const LINES: [(&str, i32, &[&str]); 58] = [
+const LINES: [(&str, i32, &[&str]); 52] = [
     ("", 2, &["Usage"]),
     ("nope", 2, &["unrecognized subcommand 'nope'"]),
     ("lst", 2, &["'list'"]),
@@ -61,26 +61,8 @@ const LINES: [(&str, i32, &[&str]); 58] = [
     ("run --baseline empty", 2, &["--baseline empty", "wirebench.toml"]),
     ("run --baseline other=./x", 2, &["--baseline other=./x", "py"]),
     ("run --only nope", 2, &["--only"]),
-    (
-        "run --plan nowhere.json --shard 1",
-        2,
-        &["nowhere.json: cannot be read"],
-    ),
-    ("run --plan cut.json --shard 1", 2, &["cut.json"]),
-    ("run --shard 1", 2, &["--plan"]),
-    ("plan", 2, &["--shards"]),
-    ("plan --shards 0", 2, &["1..=256"]),
-    (
-        "plan --shards 5",
-        2,
-        &["--shards 5: there are only 1 series in profile test; give at most that many"],
-    ),
-    ("plan --check nowhere.json", 2, &["nowhere.json: cannot be read"]),
-    (
-        "plan --shards 1 --from nowhere",
-        1,
-        &["nowhere/run.json: cannot be read"],
-    ),
+    ("run --shard 1", 2, &["--shard", "such as 1/2"]),
+    ("run --shard 3/2", 2, &["--shard", "such as 1/2"]),
     ("merge nowhere", 1, &["nowhere"]),
     (
         "count --server nope",
@@ -228,18 +210,13 @@ fn wrong_declarations_are_said_with_file_and_key() {
 #[test]
 fn quiet_leaves_results_and_failures_and_json_is_json() {
     let bench = bench();
-    let lines = bench.run(&["--quiet", "plan", "--shards", "1", "--out", "shards.json"]);
+    let quiet = bench.run(&["--quiet", "run"]);
     assert!(
-        lines.code == 0 && lines.stderr.is_empty() && lines.stdout.contains("ask@py@fake"),
+        quiet.code == 0 && !quiet.stderr.contains("record ") && quiet.stdout.contains("ask"),
         "{}",
-        lines.stderr
+        quiet.stderr
     );
-    assert!(
-        bench
-            .run(&["plan", "--shards", "1", "--out", "shards.json"])
-            .stderr
-            .contains("plan  ")
-    );
+    assert!(bench.run(&["run"]).stderr.contains("record "));
     let failed = bench.run(&["--quiet", "list", "--server", "nope"]);
     assert!(failed.stderr.starts_with("error: "), "{}", failed.stderr);
     let verified = bench.run(&["verify", "--json"]);
