@@ -36,7 +36,7 @@ quietly() {
 packages() {
   local missing
   # Looking at a program starts it, and it may lie in the project.
-  mapfile -t missing < <(stranger wirebench --root "$CONFIG" doctor --packages)
+  mapfile -t missing < <(stranger wirebench --root "$CONFIG" verify --packages)
   [[ ${#missing[@]} -gt 0 ]] || return 0
   echo "installing ${missing[*]}"
   install_packages "${missing[@]}" >/dev/null

@@ -26,9 +26,8 @@ pub(crate) const COMPLETE: &str = "COMPLETE";
     arg_required_else_help = true,
     after_help = "Examples:
   wirebench init                    writes wirebench.toml and workflows for this repository
-  wirebench doctor                  what is missing, and how to install it
   wirebench list                    the declared series
-  wirebench verify                  checks tools, builds and responses, without load
+  wirebench verify                  what is missing and how to install it; checks builds and responses, without load
   wirebench run --profile quick     every scenario, about a minute of load
   wirebench run --scenario 'weather-*' --driver h2load --rounds 5
   wirebench run --baseline main     the working tree against a revision

@@ -31,7 +31,6 @@ pub use output::printable;
 // Each line declares the module of a verb, and lists the verb in a group of the help.
 verbs! {
     init: Start,
-    doctor: Start,
     list: Start,
     verify: Start,
     completions: Start,

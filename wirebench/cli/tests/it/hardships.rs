@@ -14,7 +14,7 @@ use crate::bench::{Bench, Ended, ended};
 const LINES: [&str; 32] = [
     "init --no-probe",
     "init --no-probe --print",
-    "doctor",
+    "verify --tools",
     "list",
     "verify",
     "run --rounds 1",

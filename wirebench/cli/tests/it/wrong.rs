@@ -220,11 +220,16 @@ fn quiet_leaves_results_and_failures_and_json_is_json() {
     let failed = bench.run(&["--quiet", "list", "--server", "nope"]);
     assert!(failed.stderr.starts_with("error: "), "{}", failed.stderr);
     let verified = bench.run(&["verify", "--json"]);
-    for line in verified.stdout.lines() {
-        let check: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        assert!(check["ok"].is_boolean() && check["what"].is_string(), "{line}");
-    }
-    assert!(verified.stdout.lines().count() > 1, "{}", verified.stdout);
+    let report: serde_json::Value = serde_json::from_str(&verified.stdout).unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    assert!(
+        report["ok"].is_boolean() && checks.iter().all(|check| check["name"].is_string()),
+        "{report:#}"
+    );
+    assert!(
+        checks.iter().any(|check| check["name"] == "py · ask · HTTP/1.1"),
+        "{report:#}"
+    );
 }
 
 #[test]
