@@ -23,7 +23,6 @@ mod outcome;
 mod reports;
 mod runs;
 mod version;
-mod workflow;
 
 pub use outcome::{Outcome, describe_error, is_usage};
 pub use output::printable;
@@ -48,13 +47,10 @@ verbs! {
     backfill: Keep,
     site: Keep,
     export: Keep,
-    normalise: Keep,
-    summary: Workflow,
-    comment: Workflow,
-    rerun: Workflow,
-    alert: Workflow,
+    github: Workflow,
     first_answer as "first-answer": Hidden,
     messages: Hidden,
+    normalise: Hidden,
 }
 
 /// Executes the verb that this process was started with; wrong usage, `--help` and `--version` end the process here.

@@ -79,7 +79,7 @@ const LINES: [(&str, i32, &[&str]); 52] = [
     ("report --cost nowhere.toml", 2, &["nowhere.toml: cannot be read"]),
     ("report --cost prices.toml", 2, &["prices.toml: about"]),
     ("report --json --cost prices.toml", 2, &["cannot be used with"]),
-    ("summary nowhere", 1, &["nowhere"]),
+    ("github summary nowhere", 1, &["nowhere"]),
     (
         "gate nowhere",
         2,
