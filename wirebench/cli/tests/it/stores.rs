@@ -256,7 +256,10 @@ fn the_dashboard_and_the_alert_are_made_of_object_storage_too() {
         "{pages:?}"
     );
     let said = store.done(&place, &["github", "alert", HISTORY, "--dry-run"]);
-    assert_eq!(said.stdout, store.done(&place, &["github", "alert", "h", "--dry-run"]).stdout);
+    assert_eq!(
+        said.stdout,
+        store.done(&place, &["github", "alert", "h", "--dry-run"]).stdout
+    );
     assert!(
         said.stdout.contains("weather-fixed-count@http@h2load"),
         "{}",

@@ -251,7 +251,10 @@ fn a_token_goes_nowhere_in_the_open_and_is_asked_for_by_name() {
             ended.stderr
         );
     }
-    for args in [["github", "comment", "--workflow", "../x.yml"], ["github", "comment", "--artifact", "a/b"]] {
+    for args in [
+        ["github", "comment", "--workflow", "../x.yml"],
+        ["github", "comment", "--artifact", "a/b"],
+    ] {
         assert_eq!(scene.run(&args).code, 2);
     }
     assert!(scene.fake.requests().is_empty());
