@@ -3,7 +3,7 @@
 #
 # Usage: scripts/action.sh DIR     (DIR/bin holds wirebench and its load generators; see lib/conclude.sh for what it takes)
 # Inputs come by environment, as action.yml sets them, and none of them is ever a flag: CONFIG (folder with wirebench.toml), SCENARIOS (globs,
-# separated by blanks), BASELINE, CANDIDATE (revisions), ROUNDS, BUDGET, PROFILE, PLAN and SHARD.
+# separated by blanks), BASELINE, CANDIDATE (revisions), ROUNDS, BUDGET, PROFILE and SHARD (1/2).
 set -euo pipefail
 
 # shellcheck source=scripts/lib/stranger.sh
@@ -36,7 +36,7 @@ quietly() {
 packages() {
   local missing
   # Looking at a program starts it, and it may lie in the project.
-  mapfile -t missing < <(stranger wirebench --root "$CONFIG" doctor --packages)
+  mapfile -t missing < <(stranger wirebench --root "$CONFIG" verify --packages)
   [[ ${#missing[@]} -gt 0 ]] || return 0
   echo "installing ${missing[*]}"
   install_packages "${missing[@]}" >/dev/null
@@ -51,13 +51,15 @@ arguments() {
   if [[ -n "${ROUNDS:-}" ]]; then echo "--rounds=$ROUNDS"; fi
   if [[ -n "${BUDGET:-}" ]]; then echo "--budget=$BUDGET"; fi
   if [[ -n "${PROFILE:-}" ]]; then echo "--profile=$PROFILE"; fi
-  if [[ -n "${SHARD:-}" ]]; then printf -- '--plan=%s\n--shard=%s\n' "${PLAN:?}" "$SHARD"; fi
+  if [[ -n "${SHARD:-}" ]]; then echo "--shard=$SHARD"; fi
 }
 
 main() {
   local status=0 lines args=()
   PATH="$1/bin:$PATH"
-  checked CONFIG BASELINE CANDIDATE ROUNDS BUDGET PROFILE PLAN SHARD
+  checked CONFIG BASELINE CANDIDATE ROUNDS BUDGET PROFILE SHARD
+  # An artifact is named after the part, and its name has no slash.
+  if [[ -n "${SHARD:-}" ]]; then echo "shard=${SHARD%/*}" >>"$GITHUB_OUTPUT"; fi
   lines="$("$(dirname "${BASH_SOURCE[0]}")/lib/scenarios.sh")"
   # From here on, programs of the pull request may be run: the token is removed from their environment.
   unset GITHUB_TOKEN

@@ -2,7 +2,7 @@
 # alert.sh: open, update or close the issue about worsenings on the default branch.
 #
 # Usage: scripts/alert.sh [CONFIG]     (CONFIG: the folder with wirebench.toml and accepted.toml; the current folder if not given)
-# Clones the branch `data` of the remote `origin`, and runs `wirebench alert` on its history. Without that branch it does nothing.
+# Clones the branch `data` of the remote `origin`, and runs `wirebench github alert` on its history. Without that branch it does nothing.
 # Environment: GITHUB_TOKEN (reads the branch, writes the issue), GITHUB_REPOSITORY (OWNER/NAME), WIREBENCH (the program; wirebench on PATH).
 set -euo pipefail
 
@@ -27,7 +27,7 @@ main() {
     2) echo "alert.sh: there is no branch data yet" >&2 && return ;;
     *) echo "alert.sh: the remote origin does not say whether it has a branch data" >&2 && return 1 ;;
   esac
-  "${WIREBENCH:-wirebench}" --root "${1:-.}" alert "$store/data"
+  "${WIREBENCH:-wirebench}" --root "${1:-.}" github alert "$store/data"
 }
 
 main "$@"

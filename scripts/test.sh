@@ -53,7 +53,7 @@ tests() {
 main() {
   cd "$root"
   step "tools" && scripts/setup.sh --dev
-  step "formatting" && scripts/format.sh --check
+  step "formatting" && cargo fmt --all -- --check
   step "shell scripts" && scripts | xargs shellcheck
   step "workflows" && workflows
   step "lints and build" && linted --all-targets --no-run

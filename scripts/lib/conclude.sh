@@ -6,7 +6,7 @@
 set -euo pipefail
 
 main() {
-  wirebench --root "$1" summary --artifact "$2/result"
+  wirebench --root "$1" github summary --artifact "$2/result"
   if [[ "${GITHUB_EVENT_NAME:-}" != push ]]; then return; fi
   wirebench --root "$1" history append --to "$2/history" || echo "::warning::this run has no place in the history; the reason is above"
   wirebench --root "$1" export --format github-action-benchmark --out "$2/history/export"

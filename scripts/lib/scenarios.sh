@@ -9,7 +9,7 @@ main() {
   local scenario scenarios=() asked
   read -ra scenarios <<<"${SCENARIOS:-}" || true
   if [[ "${GITHUB_EVENT_NAME:-}" == pull_request && "${GITHUB_RUN_ATTEMPT:-1}" -gt 1 ]]; then
-    asked="$(wirebench rerun --asked)"
+    asked="$(wirebench github rerun --asked)"
     if [[ -n "$asked" ]]; then mapfile -t scenarios <<<"$asked"; fi
   fi
   for scenario in ${scenarios[@]+"${scenarios[@]}"}; do

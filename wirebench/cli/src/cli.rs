@@ -26,9 +26,8 @@ pub(crate) const COMPLETE: &str = "COMPLETE";
     arg_required_else_help = true,
     after_help = "Examples:
   wirebench init                    writes wirebench.toml and workflows for this repository
-  wirebench doctor                  what is missing, and how to install it
   wirebench list                    the declared series
-  wirebench verify                  checks tools, builds and responses, without load
+  wirebench verify                  what is missing and how to install it; checks builds and responses, without load
   wirebench run --profile quick     every scenario, about a minute of load
   wirebench run --scenario 'weather-*' --driver h2load --rounds 5
   wirebench run --baseline main     the working tree against a revision
@@ -36,7 +35,7 @@ pub(crate) const COMPLETE: &str = "COMPLETE";
   wirebench report                  the newest run again, as a table
   wirebench gate                    exit code 3 if the newest comparison regressed
 
-Exit codes: 0 done, 1 something failed, 2 wrong usage or declaration, 3 regressed, 4 nothing was judged, 130 interrupted."
+Exit codes: 0 done, 1 something failed, 2 wrong usage or declaration, 3 regressed, 4 nothing was judged, 125 (with --bisect) can't tell, 130 interrupted."
 )]
 struct GlobalArgs {
     /// The project's folder, which holds wirebench.toml; without it, the current folder or the nearest above that does.
@@ -65,7 +64,15 @@ pub(crate) fn run(verbs: &'static [Verb]) -> anyhow::Result<Outcome> {
 
 /// The same with these arguments, the first of which is the program's name.
 fn run_with(verbs: &[Verb], args: impl IntoIterator<Item = OsString>) -> anyhow::Result<Outcome> {
-    let matches = command(verbs).get_matches_from(args);
+    let args: Vec<OsString> = args.into_iter().collect();
+    let matches = command(verbs).try_get_matches_from(&args).unwrap_or_else(|error| {
+        // `git bisect run` would take exit code 2 for a bad commit; from 128 on it stops.
+        if error.use_stderr() && args.iter().any(|arg| arg == "--bisect") {
+            let _ = error.print();
+            std::process::exit(128);
+        }
+        error.exit()
+    });
     let outcome = execute(verbs, &matches)?;
     output::flush()?;
     Ok(outcome)

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// The words that are coloured: a verdict's sign and word, and the first word of a line of `verify` or `doctor`.
+/// The words that are coloured: a verdict's sign and word, and the first word of a line of `verify`.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?m)(?<bad>✗ \*{0,2}[Rr]egressed|^FAILED\b)|(?<good>✓ \*{0,2}[Ii]mproved|= \*{0,2}[Uu]nchanged|^ok\b)|(?<doubt>\? \*{0,2}(?:[Ii]nconclusive|[Cc]an't tell)|! \*{0,2}[Ii]nvalid|~ \*{0,2}[Aa]ccepted|^warning\b)",
+        r"(?m)(?<bad>✗ \*{0,2}[Rr]egressed|^FAILED\b)|(?<good>✓ \*{0,2}[Ii]mproved|= \*{0,2}[Uu]nchanged|^ok\b)|(?<doubt>\? \*{0,2}(?:[Ii]nconclusive|[Cc]an't tell)|! \*{0,2}[Ii]nvalid|~ \*{0,2}[Aa]ccepted|^warn\b)",
     )
     .expect("a constant pattern")
 });

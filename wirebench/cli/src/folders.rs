@@ -25,7 +25,7 @@ impl Root {
         let found = start.ancestors().find(|folder| folder.join("wirebench.toml").is_file());
         let missing = || {
             UsageError(format!(
-                "no wirebench.toml in {} or any folder above it; go to the project or give --root DIR",
+                "no wirebench.toml in {} or any folder above it; go to the project, give --root DIR, or write one with: wirebench init",
                 start.display()
             ))
         };

@@ -1,62 +1,74 @@
-//! The command line of wirebench: a verb per file, and the list of verbs.
+//! The command line of wirebench: a verb per file or folder, and the list of verbs.
 
 #[macro_use]
 mod output;
 #[macro_use]
 mod verb;
 
+mod accept;
+mod backfill;
 mod candidates;
 mod cli;
 mod colour;
+mod compare;
 mod comparisons;
+mod completions;
+mod count;
+mod export;
+mod first_answer;
 mod flags;
 mod flames;
 mod folders;
+mod gate;
+mod github;
 mod help;
 mod histories;
+mod history;
+mod init;
 #[cfg(test)]
 mod judged_tests;
 mod judging;
+mod list;
+mod merge;
+mod messages;
+mod normalise;
 mod outcome;
+mod report;
 mod reports;
+mod run;
 mod runs;
-mod separate_run;
+mod selftest;
+mod site;
+mod verify;
 mod version;
-mod workflow;
 
+use crate::verb::Verb;
 pub use outcome::{Outcome, describe_error, is_usage};
 pub use output::printable;
 
-// Each line declares the module of a verb, and lists the verb in a group of the help.
-verbs! {
-    init: Start,
-    doctor: Start,
-    list: Start,
-    verify: Start,
-    completions: Start,
-    run: Measure,
-    count: Measure,
-    soak: Measure,
-    plan: Measure,
-    merge: Measure,
-    compare: Judge,
-    gate: Judge,
-    report: Judge,
-    bisect: Judge,
-    accept: Judge,
-    selftest: Judge,
-    history: Keep,
-    backfill: Keep,
-    site: Keep,
-    export: Keep,
-    normalise: Keep,
-    summary: Workflow,
-    comment: Workflow,
-    rerun: Workflow,
-    alert: Workflow,
-    first_answer as "first-answer": Hidden,
-    messages: Hidden,
-}
+/// Every verb with its group, in the order of the help.
+const VERBS: &[Verb] = &[
+    verb!(init, Start),
+    verb!(list, Start),
+    verb!(verify, Start),
+    verb!(completions, Start),
+    verb!(run, Measure),
+    verb!(count, Measure),
+    verb!(merge, Measure),
+    verb!(compare, Judge),
+    verb!(gate, Judge),
+    verb!(report, Judge),
+    verb!(accept, Judge),
+    verb!(selftest, Judge),
+    verb!(history, Keep),
+    verb!(backfill, Keep),
+    verb!(site, Keep),
+    verb!(export, Keep),
+    verb!(github, Workflow),
+    verb!(first_answer as "first-answer", Hidden),
+    verb!(messages, Hidden),
+    verb!(normalise, Hidden),
+];
 
 /// Executes the verb that this process was started with; wrong usage, `--help` and `--version` end the process here.
 ///

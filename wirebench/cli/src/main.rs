@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Failed) => 1,
         Ok(Outcome::Regressed) => 3,
         Ok(Outcome::NotJudged) => 4,
+        Ok(Outcome::CannotTell) => 125,
         Err(error) => {
             eprintln!("error: {}", printable(&describe_error(error)));
             if is_usage(error) { 2 } else { 1 }

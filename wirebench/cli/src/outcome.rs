@@ -16,6 +16,8 @@ pub enum Outcome {
     Regressed,
     /// 4: no gating metric was judged.
     NotJudged,
+    /// 125, which `git bisect run` skips: with --bisect, it cannot be told whether the commit is worse.
+    CannotTell,
 }
 
 impl Outcome {

@@ -1,4 +1,4 @@
-//! What a verb is to the command line, and the macro that lists the verbs.
+//! What a verb is to the command line.
 
 use clap::{ArgMatches, Command};
 
@@ -68,15 +68,5 @@ macro_rules! verb {
                 $module::execute(root, &args.unwrap_or_else(|error| error.exit()))
             },
         }
-    };
-}
-
-/// Declares the modules of all verbs, and the list of verbs.
-macro_rules! verbs {
-    ($($module:ident $(as $name:literal)? : $group:ident,)+) => {
-        $(mod $module;)+
-
-        /// Every verb, in the order of the help.
-        const VERBS: &[$crate::verb::Verb] = &[$(verb!($module $(as $name)?, $group)),+];
     };
 }

@@ -1,4 +1,5 @@
-//! `wirebench verify`: checks tools, builds and starts servers, and probes each operation; everything but the load.
+//! `wirebench verify`: checks the machine and its tools, builds and starts servers, and probes each operation; everything but
+//! the load.
 
 use std::collections::BTreeSet;
 
@@ -11,38 +12,115 @@ use wirebench_declare::Project;
 use wirebench_declare::plan::{self, PlannedSeries};
 use wirebench_declare::server::Operation;
 use wirebench_engine::git;
-use wirebench_engine::install;
 use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::side::Side;
 use wirebench_engine::measure::target::TargetError;
 use wirebench_engine::session::prepare;
+use wirebench_scaffold::checks::{self, Check, State};
 
-/// Checks tools, builds servers, and sends each one a request for each operation, without load.
+/// Checks whether a run can work here and says how to install what is missing; builds each server and sends it a request for
+/// each operation, without load.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 a run can work, 1 something is missing or wrong.")]
 pub(crate) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
-    /// One JSON object a line instead of text.
+    /// Only the machine, its tools and the repository: builds and starts nothing, and writes nothing.
+    #[arg(long)]
+    tools: bool,
+    /// Only the names of missing packages that this system can install and a run needs, one a line; packages for charts
+    /// are left out. Builds and starts nothing.
+    #[arg(long, conflicts_with_all = ["tools", "json"])]
+    packages: bool,
+    /// One JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
 
-/// One check, as `--json` prints it.
+/// What `--json` prints.
 #[derive(Serialize)]
-struct Line<'a> {
+struct Report<'a> {
+    /// Whether a run can work.
     ok: bool,
-    what: &'a str,
-    detail: &'a str,
+    checks: &'a [Check],
 }
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
     let (_, profile) = args.selection.profile(project)?;
-    let series = plan::series(project, profile, &args.selection.selection())?;
+    let selection = args.selection.selection();
+    let series = plan::series(project, profile, &selection)?;
+    // A comparison may have a profile of its own, with other drivers.
+    let compared = project
+        .config
+        .compare
+        .profile
+        .as_ref()
+        .filter(|_| args.selection.profile.is_none());
+    let compared = compared.and_then(|name| project.config.profiles.get(name));
+    let compared = compared.map(|profile| plan::series(project, profile, &selection).unwrap_or_default());
+    let tools = checks::tools(project, &series, &compared.unwrap_or_default());
+    if args.packages {
+        for package in checks::packages(&tools) {
+            println!("{package}");
+        }
+        return Ok(Outcome::Done);
+    }
+    let mut output = Output {
+        json: args.json,
+        checks: Vec::new(),
+    };
+    for check in tools {
+        output.print(check);
+    }
+    if !args.tools {
+        check_servers(project, &series, &mut output)?;
+    }
+    let ok = output.checks.iter().all(|check| check.state != State::Failed);
+    if args.json {
+        let report = Report {
+            ok,
+            checks: &output.checks,
+        };
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    }
+    Ok(Outcome::of(ok))
+}
+
+/// Collects checks, and prints each at once unless they become one JSON object.
+struct Output {
+    json: bool,
+    checks: Vec<Check>,
+}
+
+impl Output {
+    fn print(&mut self, check: Check) {
+        if !self.json {
+            let word = match check.state {
+                State::Ok => "ok    ",
+                State::Warning => "warn  ",
+                State::Failed => "FAILED",
+            };
+            let how = check.how.as_ref().map(|how| format!("; {how}")).unwrap_or_default();
+            println!("{word} {}: {}{how}", check.name, check.found);
+        }
+        self.checks.push(check);
+    }
+
+    /// Whether a check of this name failed already.
+    fn has_failed(&self, name: &str) -> bool {
+        self.checks
+            .iter()
+            .any(|check| check.state == State::Failed && check.name == name)
+    }
+}
+
+/// Builds the servers, and sends each one a request for each of its operations.
+fn check_servers(project: &Project, series: &[PlannedSeries], output: &mut Output) -> anyhow::Result<()> {
     let interrupt = Interrupt::watch()?;
-    let prepared = prepare::prepare(project, &series, Cores::shared(), interrupt.clone())?;
+    let prepared = prepare::prepare(project, series, Cores::shared(), interrupt.clone())?;
     let mut side = Side::new(git::state(&project.root), project.root.clone(), &project.servers);
     let builder = Builder {
         folder: project.root.clone(),
@@ -50,91 +128,32 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         ..Builder::default()
     };
     side.build(series.iter().map(|one| one.server.name.as_str()), &builder);
-    let mut output = Output {
-        json: args.json,
-        failed: 0,
-    };
-    print_tools(project, &prepared, &mut output);
     for (server, reason) in &side.broken {
-        output.print(false, &format!("server {server}"), reason);
-    }
-    print_operations(&prepared, &side, &series, &mut output);
-    Ok(Outcome::of(output.failed == 0))
-}
-
-/// Prints checks.
-struct Output {
-    json: bool,
-    /// How many checks failed.
-    failed: u32,
-}
-
-impl Output {
-    fn print(&mut self, ok: bool, what: &str, detail: &str) {
-        self.failed += u32::from(!ok);
-        if self.json {
-            let line = serde_json::to_string(&Line { ok, what, detail });
-            println!("{}", line.unwrap_or_default());
-            return;
+        let name = format!("server {server}");
+        // Its program is missing, which was said.
+        if !output.has_failed(&name) {
+            output.print(Check::failed(name, reason.clone()));
         }
-        let word = if ok { "ok    " } else { "FAILED" };
-        let colon = if detail.is_empty() { "" } else { ": " };
-        println!("{word} {what}{colon}{detail}");
     }
-}
-
-/// Checks jq, gnuplot and the drivers.
-fn print_tools(project: &Project, prepared: &prepare::Prepared, output: &mut Output) {
-    match prepare::jq(project) {
-        Ok((_, tool)) => output.print(true, &format!("jq {}", tool.version), ""),
-        Err(error) => output.print(false, "jq", &error.to_string()),
-    }
-    match prepare::gnuplot(&project.root) {
-        Some((_, tool)) => output.print(true, &format!("gnuplot {}", tool.version), ""),
-        // Only charts need gnuplot, so a missing one fails nothing.
-        None => output.print(
-            true,
-            "gnuplot",
-            &format!("is not installed: runs have no charts; run: {}", install::of("gnuplot")),
-        ),
-    }
-    for tool in &prepared.tools {
-        output.print(true, &format!("{} {}", tool.name, tool.version), "");
-    }
-    for (driver, reason) in &prepared.broken_drivers {
-        output.print(false, &format!("driver {driver}"), reason);
-    }
-}
-
-/// Sends each server a request for each of its operations.
-fn print_operations(prepared: &prepare::Prepared, side: &Side, series: &[PlannedSeries], output: &mut Output) {
     let mut checked = BTreeSet::new();
     for one in series.iter().filter(|one| !side.broken.contains_key(&one.server.name)) {
-        let what = format!(
-            "{} · {} · {}",
-            one.server.name,
-            one.scenario.operation,
-            if matches!(one.operation, Operation::Bench(_)) {
-                "benchmark"
-            } else {
-                one.protocol.label()
-            }
-        );
-        if checked.insert(what.clone()) {
-            if let Operation::Bench(bench) = one.operation {
-                output.print(
-                    true,
-                    &what,
-                    &format!("{} is built; there is no server to ask", bench.id),
-                );
-                continue;
-            }
-            match probe(prepared, side, one) {
-                Ok(detail) => output.print(true, &what, &detail),
-                Err(error) => output.print(false, &what, &error.to_string()),
-            }
+        let kind = match one.operation {
+            Operation::Bench(_) => "benchmark",
+            _ => one.protocol.label(),
+        };
+        let name = format!("{} · {} · {kind}", one.server.name, one.scenario.operation);
+        if !checked.insert(name.clone()) {
+            continue;
         }
+        output.print(match one.operation {
+            Operation::Bench(bench) => Check::ok(name, format!("{} is built; there is no server to ask", bench.id)),
+            _ => match probe(&prepared, &side, one) {
+                Ok(found) => Check::ok(name, found),
+                Err(error) => Check::failed(name, error.to_string()),
+            },
+        });
     }
+    Ok(())
 }
 
 /// Starts the server, sends one probe and stops it; prints how fast it was ready and how large the response is.

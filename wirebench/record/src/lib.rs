@@ -15,7 +15,6 @@ pub mod ping;
 pub mod reason;
 pub mod round;
 pub mod run;
-pub mod shards;
 pub mod site;
 pub mod trend;
 pub mod variant;

@@ -1,9 +1,9 @@
 //! Examines a repository that does not use wirebench yet, and writes its declarations. Guessed lines are marked "change
 //! this". Checks whether a run can work.
 
+pub mod checks;
 mod compose;
 mod declared;
-pub mod doctor;
 mod dotnet;
 mod files;
 mod go;

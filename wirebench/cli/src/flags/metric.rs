@@ -10,3 +10,15 @@ pub(crate) fn metric(name: &str) -> Result<Metric, String> {
         format!("expected one of {}", names.join(", "))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_named_as_in_every_file() {
+        assert_eq!(metric("latency_p50"), Ok(Metric::LatencyP50));
+        assert_eq!(metric("wire_bytes_sent"), Ok(Metric::WireBytesSent));
+        assert!(metric("cpu").unwrap_err().contains("server_cpu"));
+    }
+}

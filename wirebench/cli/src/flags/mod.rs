@@ -6,5 +6,4 @@ pub(crate) mod lock;
 pub(crate) mod metric;
 pub(crate) mod only;
 pub(crate) mod selection;
-pub(crate) mod shards;
 pub(crate) mod sides;

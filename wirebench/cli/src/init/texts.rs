@@ -28,12 +28,12 @@ pub(super) fn print_result(found: &Found) {
 pub(super) fn print_next_steps(found: &Found, facts: &WorkflowFacts, folder: &Path) {
     println!("\nNext:");
     match found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count() {
-        0 => println!("  1. wirebench doctor"),
+        0 => println!("  1. wirebench verify"),
         guesses => println!(
-            "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench doctor"
+            "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench verify"
         ),
     }
-    println!("  2. wirebench verify && wirebench run --profile quick");
+    println!("  2. wirebench run --profile quick");
     println!("  3. commit what was written, and open a pull request");
     if !is_pinned(facts) {
         let Action { repository, revision } = &facts.action;

@@ -3,7 +3,7 @@
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
 use wirebench_declare::Project;
-use wirebench_declare::plan::shards::{Item, split};
+use wirebench_declare::plan::shards::Shard;
 use wirebench_engine::session::join_shards;
 use wirebench_judge::compare::{Rules, paired};
 use wirebench_record::reason::NoSecondStage;
@@ -53,30 +53,24 @@ fn pair(model: &Round, round: u32, series: usize) -> [Round; 2] {
 /// One run for each shard, as separate machines would have recorded it.
 fn parts(whole: &Run, count: u32) -> Vec<Run> {
     let planned = whole.series.iter().filter(|series| series.missing_in.is_none());
-    let items: Vec<Item> = planned
-        .map(|series| Item {
-            id: &series.id,
-            scenario: &series.scenario,
-            driver: &series.driver,
-            expected_ns: series.rounds.len() as u64,
-        })
+    let named: Vec<(&str, &str)> = planned
+        .map(|series| (series.scenario.as_str(), series.id.as_str()))
         .collect();
-    let part = |shard: wirebench_record::shards::PlannedShard| {
+    let part = |number| {
+        let shard = Shard { number, count };
+        let own = shard.part(named.iter().copied());
         let mut run = whole.clone();
-        run.id = format!("20261121T0510{:02}Z-00000{}", 10 + shard.number, shard.number);
-        let mine = |id: &String| shard.series.contains(id);
-        let removed = |series: &Series| series.missing_in.is_some() && shard.number == 1;
+        run.id = format!("20261121T0510{:02}Z-00000{}", 10 + number, number);
+        let mine = |id: &String| own.contains(id);
+        let removed = |series: &Series| series.missing_in.is_some() && number == 1;
         run.series.retain(|series| mine(&series.id) || removed(series));
         for stage in &mut run.stages {
             stage.series.retain(mine);
         }
-        run.repeat = format!(
-            "wirebench run --baseline main --plan p.json --shard {} --rounds 12 --seed 1",
-            shard.number
-        );
+        run.repeat = format!("wirebench run --baseline main --shard {shard} --rounds 12 --seed 1");
         run
     };
-    split(&items, count).into_iter().map(part).collect()
+    (1..=count).map(part).collect()
 }
 
 fn project() -> Project {
@@ -86,7 +80,7 @@ fn project() -> Project {
 proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 24, ..Default::default() })]
     #[test]
-    fn taken_apart_by_any_plan_and_joined_it_is_the_whole(count in 1u32..7, turn in 0usize..7) {
+    fn taken_apart_and_joined_it_is_the_whole(count in 1u32..7, turn in 0usize..7) {
         let whole = whole();
         let mut parts = parts(&whole, count);
         let turn = turn % parts.len();
@@ -152,6 +146,8 @@ fn what_is_not_of_one_measurement_is_refused_by_name() {
     }
     assert!(join_shards(other_load.iter()).unwrap_err().contains("different loads"));
     assert!(join_shards(std::iter::empty()).is_err());
+    let error = join_shards(parts[..1].iter()).unwrap_err();
+    assert!(error.contains("no run is of shard 2/2"), "{error}");
 }
 
 #[test]

@@ -8,10 +8,10 @@ use crate::flags::hosts::{HostArgs, Pin};
 use crate::flags::lock::LockArgs;
 use crate::flags::only::Only;
 use crate::flags::selection::SelectionArgs;
-use crate::flags::shards::ShardArgs;
 use crate::flags::sides::SideArgs;
 use crate::folders::results;
 use wirebench_declare::Project;
+use wirebench_declare::plan::shards::Shard;
 use wirebench_declare::span::Span;
 
 /// Builds servers, measures every series, and reports; with a baseline, judges the change.
@@ -21,6 +21,7 @@ use wirebench_declare::span::Span;
   wirebench run --baseline main --profile quick   the working tree against a revision
   wirebench run --baseline v1 --candidate v2
   wirebench run --baseline http='./old-server --fast' --scenario 'weather-*'
+  git bisect run wirebench run --baseline v1 --bisect --driver hey   which commit since v1 is worse
   wirebench run --scenario weather-multiplexed --rounds 10 --seed 7
   wirebench run --server http --driver 'h*' --pin off --keep-raw
   wirebench run --cluster --overlay http,grpc --load-image wirebench-load:0.1.0 --load-pods 2
@@ -31,12 +32,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
     #[command(flatten)]
-    pub(crate) shard: ShardArgs,
-    #[command(flatten)]
     pub(crate) lock: LockArgs,
     /// Measure only the counts, or only rounds of load.
     #[arg(long, value_name = "WHAT", value_enum)]
     pub(crate) only: Option<Only>,
+    /// Measure only the first (1/2), second (2/2), … part of the selected series: one on each of several machines. Join their runs
+    /// with `wirebench merge`.
+    #[arg(long, value_name = "N/COUNT")]
+    pub(crate) shard: Option<Shard>,
     /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`. A second
     /// stage adds rounds. With fewer than 8 there is no second stage, and no verdict.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -59,6 +62,9 @@ pub(crate) struct Args {
     /// Prints the run's record as one line of JSON instead of a table, and a second line with the comparison if there is one.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Exit as `git bisect run` expects: 0 not worse than the baseline, 3 worse, 125 (skip this commit) can't tell or failed.
+    #[arg(long, requires = "baseline")]
+    pub(crate) bisect: bool,
     #[command(flatten)]
     pub(crate) cluster: Box<ClusterArgs>,
     #[command(flatten)]
@@ -71,9 +77,9 @@ impl Args {
         Self {
             sides,
             selection,
-            shard: ShardArgs::default(),
             lock,
             only: None,
+            shard: None,
             rounds: None,
             budget: None,
             seed: None,
@@ -81,6 +87,7 @@ impl Args {
             out: None,
             keep_raw: false,
             json: false,
+            bisect: false,
             cluster: Box::default(),
             hosts: HostArgs::default(),
         }

@@ -68,8 +68,8 @@ fn sides(args: &Args) -> Result<Vec<Side>, UsageError> {
             variant.name()
         ))),
     };
-    if !args.sides.reference.is_empty() || args.only.is_some() || args.shard.is_given() {
-        let message = "--reference, --only and --plan are not for --cluster: leave them out";
+    if !args.sides.reference.is_empty() || args.only.is_some() || args.shard.is_some() {
+        let message = "--reference, --only and --shard are not for --cluster: leave them out";
         return Err(UsageError(message.into()));
     }
     let baseline = one(Variant::Baseline, &args.sides.baseline)?;

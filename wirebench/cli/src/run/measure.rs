@@ -3,7 +3,6 @@
 use super::args::Args;
 use crate::flags::hosts::Pin;
 use crate::flags::selection::Scope;
-use crate::flags::shards::OwnShard;
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec, SideRequest};
@@ -19,7 +18,10 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let Scope { name, profile, rounds } = args.selection.scope(project, variants, args.rounds)?;
     let selection = args.selection.selection();
     let series = plan::series(project, profile, &selection)?;
-    let shard = args.shard.own_shard(project, (name, profile), &series)?;
+    let own = args.shard.map(|shard| {
+        let named = series.iter().map(|one| (one.scenario.name.as_str(), one.id.as_str()));
+        (shard, shard.part(named))
+    });
     let only = args.only;
     if only.is_none() && project.config.count.enabled && !series.iter().any(|one| one.load.is_counted()) {
         let drivers = project.config.count.drivers.join(", ");
@@ -36,7 +38,10 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         selection: &selection,
         series,
         includes: &|counted| only.is_none_or(|only| only.has(counted)),
-        part: shard.as_ref().map_or(Part::Whole, OwnShard::part),
+        part: own.as_ref().map_or(Part::Whole, |(shard, series)| Part::Shard {
+            series,
+            records_removed: shard.number == 1,
+        }),
         rounds,
         seed,
         cores: args.hosts.cores(args.pin),
@@ -73,7 +78,9 @@ fn repeat_command(args: &Args, sides: &[SideRequest], purpose: Purpose, rounds: 
         words.push("--measure-identical".into());
     }
     words.extend(args.selection.as_flags());
-    words.extend(args.shard.as_flags());
+    if let Some(shard) = args.shard {
+        words.extend(["--shard".into(), shard.to_string()]);
+    }
     words.extend(args.hosts.as_flags());
     if let Some(only) = &args.only {
         words.extend(["--only".into(), only.to_string()]);

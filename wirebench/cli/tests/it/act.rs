@@ -15,7 +15,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::bench::{Ended, ended, free_port, git_in, repository, wirebench};
+use crate::bench::{Ended, ended, free_port, git_in, repository};
 use crate::github::fake::{REPOSITORY, TOKEN};
 use crate::github::scene::{PULL, Scene};
 use crate::releases::Releases;
@@ -132,10 +132,6 @@ impl Place {
                 package.replace(&text, command.replace('$', "$$")).into_owned()
             });
         }
-        let plan = repo.join(".github/shards.json").to_string_lossy().into_owned();
-        let planned =
-            ended(wirebench(&["plan", "--shards", "2", "--profile", "quick", "--out", &plan]).current_dir(&repo));
-        assert_eq!(planned.code, 0, "{}", planned.stderr);
     }
 
     fn yaml(&self) -> Vec<PathBuf> {

@@ -1,9 +1,9 @@
-//! The search for the commit that made a server slower, through the command line and a real repository.
+//! The search for the commit that made a server slower: `git bisect run` with `wirebench run --bisect`.
 
 use crate::bench::Bench;
 
-/// Four commits; a request takes three times the CPU time from `v3` on.
-fn slower_from_v3() -> Bench {
+/// Five commits: the server of `v2` cannot be read, and a request takes three times the CPU time from `v4` on.
+fn slower_from_v4() -> Bench {
     Bench::new()
         .file(
             "wirebench.toml",
@@ -13,91 +13,55 @@ fn slower_from_v3() -> Bench {
         .server("py", "works", "")
         .driver("fake", "ok")
         .commit("v1")
-        .file("notes.txt", "nothing that matters")
+        .server("py", "works", "nonsense = true")
         .commit("v2")
-        .server("py", "burns", "")
+        .server("py", "works", "")
+        .file("notes.txt", "nothing that matters")
         .commit("v3")
-        .file("notes.txt", "nothing that matters either")
+        .server("py", "burns", "")
         .commit("v4")
+        .file("notes.txt", "nothing that matters either")
+        .commit("v5")
 }
 
 #[test]
-fn the_commit_that_made_the_server_slower_is_found() {
-    let bench = slower_from_v3();
-    let ended = bench.run(&["bisect", "v2", "v3", "--series", "ask@py@fake"]);
-    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
-    let culprit = bench.git(&["rev-parse", "v3"]);
-    assert!(
-        ended
-            .stdout
-            .starts_with(&format!("{culprit} brought it: ask@py@fake server CPU per request")),
+fn git_finds_the_commit_that_made_the_server_slower() {
+    let bench = slower_from_v4();
+    let culprit = bench.git(&["rev-parse", "v4"]);
+    bench.git(&["bisect", "start", "v5", "v1"]);
+    let command = bench.command_of(&["run", "--baseline", "v1", "--bisect"]);
+    let output = std::process::Command::new("git")
+        .args(["bisect", "run"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(command.get_current_dir().unwrap())
+        .output()
+        .unwrap();
+    let printed = format!(
         "{}{}",
-        ended.stdout,
-        ended.stderr
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
     );
-    assert!(ended.stdout.contains("×"), "no size in {}", ended.stdout);
     assert!(
-        ended.stderr.contains("step 1: ") && ended.stderr.contains(" is regressed: "),
-        "{}",
-        ended.stderr
+        printed.contains(&format!("{culprit} is the first bad commit")),
+        "{printed}"
     );
-    assert_eq!(
-        std::fs::read_dir(bench.path("results/bisect")).unwrap().count(),
-        1,
-        "one step, kept"
-    );
+    let runs = std::fs::read_dir(bench.path("results")).unwrap().count();
+    assert_eq!(runs, 2, "v3 and v4, each measured once: {printed}");
 }
 
 #[test]
-fn a_search_that_cannot_be_is_refused_before_anything_is_measured() {
-    let bench = slower_from_v3();
-    for (args, why) in [
-        (["bisect", "v4", "v2", "--series", "ask@py@fake"], "does not come after"),
-        (["bisect", "v2", "v2", "--series", "ask@py@fake"], "does not come after"),
-        (
-            ["bisect", "v2", "v9", "--series", "ask@py@fake"],
-            "\"v9\" is no revision",
-        ),
-        (["bisect", "v2", "v4", "--series", "ask"], "scenario@server@driver"),
-    ] {
-        let ended = bench.run(&args);
-        assert_eq!(ended.code, 2, "{args:?}: {}", ended.stderr);
-        assert!(ended.stderr.contains(why), "no {why} in {}", ended.stderr);
-    }
-    assert!(!bench.path("results").exists());
-}
-
-#[test]
-fn a_dearer_request_is_found_by_counting_without_a_single_round_of_load() {
-    let bench = Bench::new()
-        .file(
-            "wirebench.toml",
-            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nrequests = [20, 220]\n[compare]\nrounds = 8\n",
-        )
-        .real_driver("hey")
-        .c_server("c", "work=1000", "")
-        .commit("v1")
-        .file("notes.txt", "nothing that matters")
-        .commit("v2")
-        .c_server("c", "work=1100", "")
-        .commit("v3");
-    let ended = bench.run(&[
-        "bisect",
-        "v1",
-        "v3",
-        "--series",
-        "count-ask@c@hey",
-        "--metric",
-        "instructions",
-    ]);
-    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
-    let culprit = bench.git(&["rev-parse", "v3"]);
+fn a_commit_that_cannot_be_measured_is_skipped_and_a_wrong_flag_ends_the_search() {
+    let bench = slower_from_v4();
+    bench.git(&["checkout", "--quiet", "v2"]);
+    let skipped = bench.run(&["run", "--baseline", "v1", "--bisect"]);
+    assert_eq!(skipped.code, 125, "{}", skipped.stderr);
     assert!(
-        ended.stdout.starts_with(&format!(
-            "{culprit} brought it: count-ask@c@hey instructions per request"
-        )),
+        skipped.stderr.contains("error: ") && skipped.stderr.contains("nonsense"),
         "{}",
-        ended.stdout
+        skipped.stderr
     );
-    assert!(!ended.stderr.contains("round 1/"), "{}", ended.stderr);
+    let refused = bench.run(&["run", "--baseline", "v1", "--bisect", "--nope"]);
+    assert_eq!(refused.code, 128, "{}", refused.stderr);
 }

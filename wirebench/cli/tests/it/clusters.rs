@@ -121,11 +121,11 @@ fn wrong_flags_are_refused_before_the_cluster_is_asked() {
         ),
         (
             &["--reference", "HEAD"],
-            &["--reference, --only and --plan are not for --cluster"],
+            &["--reference, --only and --shard are not for --cluster"],
         ),
         (
             &["--only", "timings"],
-            &["--reference, --only and --plan are not for --cluster"],
+            &["--reference, --only and --shard are not for --cluster"],
         ),
         (&["--profile", "nope"], &["--profile nope: no such profile"]),
         (&["--load-pods", "0"], &["--load-pods"]),

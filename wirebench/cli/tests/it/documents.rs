@@ -1,24 +1,9 @@
-//! Documents that quote the program: the help of every command, the examples of EXTENDING, the messages of the FAQ.
+//! Documents that quote the program: the examples of EXTENDING, the messages of the FAQ.
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use crate::bench::{Bench, repository};
-
-#[test]
-fn the_documented_commands_are_those_of_the_help() {
-    let output = Command::new(repository().join("scripts/commands.sh"))
-        .env("WIREBENCH", env!("CARGO_BIN_EXE_wirebench"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let committed = fs::read_to_string(repository().join("docs/COMMANDS.md")).unwrap();
-    assert!(
-        String::from_utf8(output.stdout).unwrap() == committed,
-        "docs/COMMANDS.md is out of date; write it anew with: scripts/commands.sh > docs/COMMANDS.md"
-    );
-}
 
 /// The files that EXTENDING shows: path and text. A line that ends with a path and a colon names the block after it.
 fn examples() -> Vec<(String, String)> {

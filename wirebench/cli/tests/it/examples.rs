@@ -49,10 +49,8 @@ fn works(bench: &Bench, args: &[&str]) -> String {
 
 const BOTH: &[(&str, &str, &str)] = &[("http", "hey", "HTTP/1.1"), ("grpc", "ghz", "gRPC")];
 
-/// doctor, verify and a short run of each server, named with its driver and its protocol.
+/// verify and a short run of each server, named with its driver and its protocol.
 fn is_measured(bench: &Bench, operation: &str, servers: &[(&str, &str, &str)]) {
-    let told: Value = serde_json::from_str(&works(bench, &["doctor", "--json"])).unwrap();
-    assert_eq!(told["ok"], true, "{told:#}");
     let verified = works(bench, &["verify"]);
     for (_, _, protocol) in servers {
         let line = verified

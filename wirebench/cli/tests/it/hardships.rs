@@ -11,37 +11,33 @@ use std::time::{Duration, Instant};
 use crate::bench::{Bench, Ended, ended};
 
 /// Every verb, with arguments that work in [`bench`] or are refused for a reason of its own.
-const LINES: [&str; 34] = [
+const LINES: [&str; 30] = [
     "init --no-probe",
     "init --no-probe --print",
-    "doctor",
+    "verify --tools",
     "list",
     "verify",
     "run --rounds 1",
-    "plan --shards 1 --out plan.json",
     "merge results",
     "count --scenario ask",
     "report",
     "report --write",
     "report --json",
-    "summary",
+    "github summary",
     "gate",
     "compare",
-    "bisect v1 HEAD --series ask@py@fake",
     "backfill v1..HEAD --to old",
     "export --format github-action-benchmark --out exported",
     "selftest --rounds 12 --runs 1",
-    "truth --row none",
-    "soak --server py --operation none",
     "history append --to kept",
     "history index kept",
     "history trend kept",
     "history import data.js --to imported",
     "site build kept --out pages",
     "site serve nowhere",
-    "comment --run 1",
-    "alert kept --dry-run",
-    "rerun",
+    "github comment --run 1",
+    "github alert kept --dry-run",
+    "github rerun",
     "accept --series ask@* --at-most 5% --metric throughput --reason x",
     "normalise fake --stdout data.js",
     "completions bash",
@@ -129,7 +125,6 @@ fn a_full_disk_stops_no_verb_without_a_word() {
         is_sound(line, &ended, "full disk");
     }
     for (line, place) in [
-        ("plan --shards 1 --out other.json", "other.json"),
         ("run --rounds 1", "wirebench-tls-"),
         ("history append --to new", "new"),
         ("site build kept --out new-pages", "new-pages"),
@@ -181,7 +176,6 @@ fn a_read_only_folder_stops_no_verb_without_a_word() {
         }
     }
     let places = [
-        ("plan --shards 1 --out other.json", "other.json"),
         ("run --rounds 1", "results"),
         ("history append --to new", "new"),
         ("init --no-probe", "cannot be written"),

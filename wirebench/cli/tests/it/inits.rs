@@ -36,7 +36,7 @@ fn everything_is_written_and_the_next_steps_are_said() {
         "{}",
         ended.stdout
     );
-    for step in ["1. look at the", "2. wirebench verify", "3. commit"] {
+    for step in ["1. look at the", "2. wirebench run", "3. commit"] {
         assert!(ended.stdout.contains(step), "{}", ended.stdout);
     }
     let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();

@@ -77,7 +77,7 @@ fn names_that_lead_out_of_their_folder_are_refused_by_every_command_that_reads_a
             &["report"][..],
             &["merge", "--out", &out],
             &["history", "append", "--to", &out],
-            &["summary"],
+            &["github", "summary"],
             &["export", "--format", "github-action-benchmark", "--out", &out],
         ] {
             let done = downloaded.run(args);
@@ -104,7 +104,7 @@ fn comparisons_and_call_stacks_lead_nowhere_else_either() {
         let mut value = golden.clone();
         *value.pointer_mut(place).unwrap() = name.into();
         fs::write(downloaded.folder().join("comparison.json"), value.to_string()).unwrap();
-        for args in [&["gate"][..], &["report"], &["summary"]] {
+        for args in [&["gate"][..], &["report"], &["github", "summary"]] {
             let done = downloaded.run(args);
             assert_eq!(done.code, 1, "{args:?} took {place} = {name}");
             assert!(done.stderr.contains("is no "), "{args:?}: {}", done.stderr);
@@ -156,7 +156,7 @@ fn nothing_in_a_record_acts_on_a_terminal_or_in_a_log() {
         for args in [
             &["report"][..],
             &["merge", "--out", &out],
-            &["summary"],
+            &["github", "summary"],
             &["compare", "results/reference"],
             &["history", "append", "--allow-modified", "--to", &out],
         ] {

@@ -92,7 +92,7 @@ fn open(folder: &Path) -> u64 {
     assert_eq!(trend.code, if open > 0 { 3 } else { 0 }, "{}", trend.stderr);
     assert_eq!(count(&run(&["history", "trend", "h"]).stdout), open);
 
-    let issue = run(&["alert", "h", "--dry-run"]).stdout;
+    let issue = run(&["github", "alert", "h", "--dry-run"]).stdout;
     assert_eq!(count(issue.lines().next().unwrap()), open, "{issue}");
     assert_eq!(issue.contains("Nothing is worse any more"), open == 0, "{issue}");
 
@@ -183,7 +183,7 @@ fn runs_of_one_commit_are_one_push_and_age_no_alert_out() {
     }
     let (code, trend) = place.trend(&["--fail-on-alert", "--newest", "5"]);
     assert_eq!((code, &trend["recent_alerts"]), (3, &json!(1)));
-    let issue = place.run(&["alert", "h", "--dry-run"]).stdout;
+    let issue = place.run(&["github", "alert", "h", "--dry-run"]).stdout;
     assert!(
         issue.starts_with("1 open regression on the default branch, 1 figure worse"),
         "{issue}"
@@ -205,7 +205,7 @@ fn a_break_closes_no_regression_and_an_acceptance_does() {
         assert_eq!(place.run(&["history", "append", &name, "--to", "h"]).code, 0);
     }
     assert_eq!(open(&place.path("")), 1);
-    let issue = place.run(&["alert", "h", "--dry-run"]).stdout;
+    let issue = place.run(&["github", "alert", "h", "--dry-run"]).stdout;
     let command = part(&issue, "```sh\nwirebench ", "\n```");
     let expected = "accept --series 'weather-fixed-count@http@h2load' --metric server_cpu --at-most ";
     assert!(command.starts_with(expected), "{issue}");
@@ -225,7 +225,7 @@ fn the_series_that_got_worse_are_proposed_and_no_others() {
     ];
     let place = Imported::of(&data_file(&series, |push| push));
     assert_eq!(open(place.0.path()), 1);
-    let issue = place.run(&["alert", "h", "--dry-run"]).stdout;
+    let issue = place.run(&["github", "alert", "h", "--dry-run"]).stdout;
     assert!(
         issue.contains("wirebench accept --series '{quick,slow}' --at-most 6"),
         "{issue}"

@@ -461,7 +461,7 @@ fn the_image_installs_a_release_from_what_it_copies() {
         );
     }
     assert!(!place.path().join("tmp/wirebench").exists());
-    // Debian's packages of what `wirebench doctor` asks for.
+    // Debian's packages of what `wirebench verify` asks for.
     let packages = container("RUN ")[0].clone();
     for package in [
         "jq",

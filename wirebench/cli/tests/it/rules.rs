@@ -15,8 +15,8 @@ const BESIDE_A_WRITE: [&str; 7] = [
     "\"$GITHUB_ACTION_PATH/../../../scripts/install.sh\" --released ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/lib/figures.sh\" ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/publish.sh\" ",
-    "\"$RUNNER_TEMP/wirebench/bin/wirebench\" comment ",
-    "\"$RUNNER_TEMP/wirebench/bin/wirebench\" rerun ",
+    "\"$RUNNER_TEMP/wirebench/bin/wirebench\" github comment ",
+    "\"$RUNNER_TEMP/wirebench/bin/wirebench\" github rerun ",
     "scripts/release-publish.sh ",
 ];
 /// Actions that may be used there: none that runs what it is told.

@@ -23,10 +23,6 @@ fn assert_current(name: &str, schema: &schemars::Schema) {
 fn the_committed_schema_is_current() {
     assert_current("run.v1.schema.json", &schemars::schema_for!(wirebench_record::run::Run));
     assert_current(
-        "shards.v1.schema.json",
-        &schemars::schema_for!(wirebench_record::shards::ShardPlan),
-    );
-    assert_current(
         "comparison.v2.schema.json",
         &schemars::schema_for!(wirebench_record::comparison::Comparison),
     );

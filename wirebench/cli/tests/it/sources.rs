@@ -121,7 +121,7 @@ fn a_regressed_function_is_pointed_at_where_the_change_made_it_dear() {
         ("GITHUB_STEP_SUMMARY", &*summary.to_string_lossy()),
         ("GITHUB_OUTPUT", &*output.to_string_lossy()),
     ];
-    let shown = bench.run_with(&["summary"], &environment);
+    let shown = bench.run_with(&["github", "summary"], &environment);
     let warning = shown.stdout.lines().next().unwrap_or_default();
     assert!(
         warning.starts_with("::warning file=src/shop.rs,line=4,title=wirebench"),

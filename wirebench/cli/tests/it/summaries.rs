@@ -1,4 +1,4 @@
-//! `wirebench summary`: what a workflow shows and passes on of a run.
+//! `wirebench github summary`: what a workflow shows and passes on of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ fn in_workflow(bench: &Bench, args: &[&str]) -> (Ended, String, String) {
         ("GITHUB_STEP_SUMMARY", &*summary.to_string_lossy()),
         ("GITHUB_OUTPUT", &*output.to_string_lossy()),
     ];
-    let ended = bench.run_with(&[&["summary"], args].concat(), &environment);
+    let ended = bench.run_with(&[&["github", "summary"], args].concat(), &environment);
     (
         ended,
         fs::read_to_string(summary).unwrap(),
@@ -91,7 +91,7 @@ fn a_run_without_a_baseline_is_shown_without_pictures() {
 #[test]
 fn outside_of_a_workflow_the_markdown_is_printed() {
     let bench = with(Some("counted-regressed"));
-    let ended = bench.run_with(&["summary", RUN], &OUTSIDE);
+    let ended = bench.run_with(&["github", "summary", RUN], &OUTSIDE);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!(
         ended.stdout,
@@ -191,7 +191,7 @@ fn regressed_functions_are_pointed_at_where_the_change_touched_them() {
     let start = "::warning file=src/a.rs,line=4,title=wirebench%3A instructions per request regressed::count-weather@";
     assert!(lines[0].starts_with(start), "{}", lines[0]);
     assert!(lines[0].ends_with("in shop::price, 4 ::error::x"), "{}", lines[0]);
-    let outside = bench.run_with(&["summary"], &OUTSIDE);
+    let outside = bench.run_with(&["github", "summary"], &OUTSIDE);
     assert!(!outside.stdout.contains("::warning"), "{}", outside.stdout);
 }
 

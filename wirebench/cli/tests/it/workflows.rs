@@ -14,7 +14,7 @@ use crate::rules::held;
 const PERMISSIONS: [(&str, &str, &[&str]); 26] = [
     ("alert", "alert", &["contents: read", "issues: write"]),
     ("bench", "alert", &["contents: read", "issues: write"]),
-    ("bench", "judge", &["contents: read", "pull-requests: read"]),
+    ("bench", "judge", &["contents: read"]),
     ("bench", "measure", &["contents: read", "pull-requests: read"]),
     (
         "bench",

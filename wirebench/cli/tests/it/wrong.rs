@@ -15,7 +15,7 @@ fn bench() -> Bench {
 }
 
 /// Arguments, exit code, and what the message says.
-const LINES: [(&str, i32, &[&str]); 57] = [
+const LINES: [(&str, i32, &[&str]); 51] = [
     ("", 2, &["Usage"]),
     ("nope", 2, &["unrecognized subcommand 'nope'"]),
     ("lst", 2, &["'list'"]),
@@ -61,26 +61,8 @@ const LINES: [(&str, i32, &[&str]); 57] = [
     ("run --baseline empty", 2, &["--baseline empty", "wirebench.toml"]),
     ("run --baseline other=./x", 2, &["--baseline other=./x", "py"]),
     ("run --only nope", 2, &["--only"]),
-    (
-        "run --plan nowhere.json --shard 1",
-        2,
-        &["nowhere.json: cannot be read"],
-    ),
-    ("run --plan cut.json --shard 1", 2, &["cut.json"]),
-    ("run --shard 1", 2, &["--plan"]),
-    ("plan", 2, &["--shards"]),
-    ("plan --shards 0", 2, &["1..=256"]),
-    (
-        "plan --shards 5",
-        2,
-        &["--shards 5: there are only 1 series in profile test; give at most that many"],
-    ),
-    ("plan --check nowhere.json", 2, &["nowhere.json: cannot be read"]),
-    (
-        "plan --shards 1 --from nowhere",
-        1,
-        &["nowhere/run.json: cannot be read"],
-    ),
+    ("run --shard 1", 2, &["--shard", "such as 1/2"]),
+    ("run --shard 3/2", 2, &["--shard", "such as 1/2"]),
     ("merge nowhere", 1, &["nowhere"]),
     (
         "count --server nope",
@@ -97,7 +79,7 @@ const LINES: [(&str, i32, &[&str]); 57] = [
     ("report --cost nowhere.toml", 2, &["nowhere.toml: cannot be read"]),
     ("report --cost prices.toml", 2, &["prices.toml: about"]),
     ("report --json --cost prices.toml", 2, &["cannot be used with"]),
-    ("summary nowhere", 1, &["nowhere"]),
+    ("github summary nowhere", 1, &["nowhere"]),
     (
         "gate nowhere",
         2,
@@ -107,7 +89,7 @@ const LINES: [(&str, i32, &[&str]); 57] = [
     ("gate --fail-on nope", 2, &["--fail-on", "inconclusive"]),
     ("compare a b", 2, &["a: no such run; a revision needs --history DIR"]),
     ("compare a b c", 2, &["unexpected value 'c'"]),
-    ("bisect a b", 2, &["--series"]),
+    ("run --bisect", 128, &["--baseline"]),
     (
         "export nowhere --format github-action-benchmark --out x",
         1,
@@ -227,26 +209,26 @@ fn wrong_declarations_are_said_with_file_and_key() {
 #[test]
 fn quiet_leaves_results_and_failures_and_json_is_json() {
     let bench = bench();
-    let lines = bench.run(&["--quiet", "plan", "--shards", "1", "--out", "shards.json"]);
+    let quiet = bench.run(&["--quiet", "run"]);
     assert!(
-        lines.code == 0 && lines.stderr.is_empty() && lines.stdout.contains("ask@py@fake"),
+        quiet.code == 0 && !quiet.stderr.contains("record ") && quiet.stdout.contains("ask"),
         "{}",
-        lines.stderr
+        quiet.stderr
     );
-    assert!(
-        bench
-            .run(&["plan", "--shards", "1", "--out", "shards.json"])
-            .stderr
-            .contains("plan  ")
-    );
+    assert!(bench.run(&["run"]).stderr.contains("record "));
     let failed = bench.run(&["--quiet", "list", "--server", "nope"]);
     assert!(failed.stderr.starts_with("error: "), "{}", failed.stderr);
     let verified = bench.run(&["verify", "--json"]);
-    for line in verified.stdout.lines() {
-        let check: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        assert!(check["ok"].is_boolean() && check["what"].is_string(), "{line}");
-    }
-    assert!(verified.stdout.lines().count() > 1, "{}", verified.stdout);
+    let report: serde_json::Value = serde_json::from_str(&verified.stdout).unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    assert!(
+        report["ok"].is_boolean() && checks.iter().all(|check| check["name"].is_string()),
+        "{report:#}"
+    );
+    assert!(
+        checks.iter().any(|check| check["name"] == "py · ask · HTTP/1.1"),
+        "{report:#}"
+    );
 }
 
 #[test]

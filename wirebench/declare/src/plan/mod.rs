@@ -2,7 +2,6 @@
 
 pub mod budget;
 mod digest;
-pub mod expected;
 mod order;
 pub mod rates;
 pub mod rerun;

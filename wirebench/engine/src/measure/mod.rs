@@ -26,12 +26,12 @@ pub mod python;
 pub mod ready;
 pub mod remote;
 pub mod request;
+pub mod running_target;
 pub mod same_files;
 pub mod same_program;
 pub mod seed;
 pub mod side;
 pub mod slot;
-pub mod soak;
 #[cfg(target_os = "linux")]
 mod sock_diag;
 pub mod staging;

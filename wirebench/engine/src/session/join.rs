@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 
 use crate::session::status;
-use wirebench_record::run::{Run, RunStatus, Series, Shard, Spent, Stage, ToolVersion, Variant};
+use wirebench_declare::plan::shards::Shard;
+use wirebench_record::run::{self, Run, RunStatus, Series, Spent, Stage, ToolVersion, Variant};
+
+/// The flag of `wirebench run` by which each machine measures its part; a run's command has it.
+const SHARD_FLAG: &str = "--shard";
 
 /// Joins runs. Their common fields must be equal, and each series must be in exactly one of them.
 ///
@@ -26,6 +30,7 @@ pub fn join_shards<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<Run, Strin
             series.push(one.clone());
         }
     }
+    check_complete(&runs)?;
     series.sort_by(|one, other| order(one).cmp(&order(other)));
     let (status, reason) = ended(&runs, &series);
     Ok(Run {
@@ -119,6 +124,20 @@ fn fits(known: &[Series], series: &Series) -> Result<(), String> {
     })
 }
 
+/// Checks that no machine is left out, if the runs were made with --shard.
+fn check_complete(runs: &[&Run]) -> Result<(), String> {
+    let given: Vec<Shard> = runs.iter().filter_map(|run| shard_of_command(&run.repeat)).collect();
+    let Some(count) = given.first().map(|shard| shard.count) else {
+        return Ok(());
+    };
+    let missing = (1..=count)
+        .map(|number| Shard { number, count })
+        .find(|shard| !given.contains(shard));
+    missing.map_or(Ok(()), |shard| {
+        Err(format!("no run is of shard {shard}; give the folder of every shard"))
+    })
+}
+
 /// Sorts series as in an undivided run: timed, counted, then those that only the baseline has.
 fn order(series: &Series) -> (bool, bool, &str, &str, &str) {
     (
@@ -205,8 +224,8 @@ fn tools(runs: &[&Run]) -> Vec<ToolVersion> {
     found
 }
 
-fn shard(run: &Run) -> Shard {
-    Shard {
+fn shard(run: &Run) -> run::Shard {
+    run::Shard {
         run: run.id.clone(),
         status: run.status,
         reason: run.reason.clone(),
@@ -221,7 +240,7 @@ fn shard(run: &Run) -> Shard {
     }
 }
 
-/// A shard's command without its --plan and --shard.
+/// A shard's command without its --shard.
 fn on_one_machine(repeat: &str) -> String {
     let Ok(words) = shell_words::split(repeat) else {
         return repeat.to_owned();
@@ -229,11 +248,18 @@ fn on_one_machine(repeat: &str) -> String {
     let mut kept = Vec::new();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
-        if word == "--plan" || word == "--shard" {
+        if word == SHARD_FLAG {
             words.next();
         } else {
             kept.push(word);
         }
     }
     shell_words::join(kept)
+}
+
+/// The shard that a run's command names.
+fn shard_of_command(repeat: &str) -> Option<Shard> {
+    let words = shell_words::split(repeat).ok()?;
+    let flag = words.iter().position(|word| word == SHARD_FLAG)?;
+    words.get(flag + 1)?.parse().ok()
 }

@@ -187,7 +187,7 @@ fn search_step(rate_per_s: u32, search: Search, round: &Round) -> SearchStep {
 }
 
 /// Good responses per second, rounded down.
-pub fn achieved(round: &Round) -> Option<u32> {
+fn achieved(round: &Round) -> Option<u32> {
     let elapsed = u128::from(round.elapsed_ns.filter(|ns| *ns > 0)?);
     let per_second = u128::from(round.ok_count?) * 1_000_000_000 / elapsed;
     Some(u32::try_from(per_second).unwrap_or(u32::MAX))

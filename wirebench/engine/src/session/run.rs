@@ -149,7 +149,7 @@ fn record(
 ///
 /// # Errors
 /// When the user interrupts the wait.
-pub fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock>> {
+fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock>> {
     if !wanted {
         return Ok(None);
     }

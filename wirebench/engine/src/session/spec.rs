@@ -38,7 +38,7 @@ pub enum Part<'a> {
     Shard {
         /// The ids of its series.
         series: &'a BTreeSet<String>,
-        /// Whether it also records the series that only the baseline declares, which are in no plan: one shard does.
+        /// Whether it also records the series that only the baseline declares, which are in no part: one shard does.
         records_removed: bool,
     },
 }

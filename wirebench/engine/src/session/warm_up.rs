@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use log::Level;
 
+use crate::measure::running_target::RunningTarget;
 use crate::measure::side::Side;
-use crate::measure::soak::SoakTarget;
 use crate::measure::staging::is_native;
 use crate::normalise;
 use crate::session::Session;
@@ -156,7 +156,7 @@ impl Session<'_> {
             search: None,
             ..series.load.clone()
         };
-        let mut target = SoakTarget::start(harness, series, self.side(slot.variant), folder.to_path_buf())?;
+        let mut target = RunningTarget::start(harness, series, self.side(slot.variant), folder.to_path_buf())?;
         let began = Instant::now();
         let mut parts: Vec<Part> = Vec::new();
         let requests = loop {

@@ -17,6 +17,7 @@ fn append(place: &Place, runs: &[Made]) {
 fn alert(scene: &Scene, place: &Place) -> String {
     let folder = place.path("h");
     let ended = scene.run(&[
+        "github",
         "alert",
         &folder.to_string_lossy(),
         "--root",
@@ -118,10 +119,10 @@ fn a_step_of_long_ago_opens_no_issue_and_a_failure_is_said() {
         .failures
         .push(Failure::new("POST", "/issues", 403, 9));
     let folder = other.path("h");
-    let ended = scene.run(&["alert", &folder.to_string_lossy()]);
+    let ended = scene.run(&["github", "alert", &folder.to_string_lossy()]);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     assert!(ended.stderr.contains("403"), "{}", ended.stderr);
-    let dry = scene.run(&["alert", &folder.to_string_lossy(), "--dry-run"]);
+    let dry = scene.run(&["github", "alert", &folder.to_string_lossy(), "--dry-run"]);
     assert!(dry.code == 0 && dry.stdout.contains("figure"), "{}", dry.stdout);
 }
 

@@ -13,7 +13,7 @@ fn commented(scene: &Scene, author: &str, body: &str) -> Ended {
         "action": "created", "issue": { "number": PULL, "pull_request": { "url": "x" } }, "comment": comment,
         "repository": repository(REPOSITORY_ID, REPOSITORY),
     }));
-    scene.run(&["rerun"])
+    scene.run(&["github", "rerun"])
 }
 
 fn scene() -> Scene {
@@ -65,7 +65,7 @@ fn edited_comments_issues_bots_and_other_repositories_are_not_answered() {
         });
         *event.pointer_mut(pointer).unwrap() = value;
         scene.event(&event);
-        scene.run(&["rerun"]).code
+        scene.run(&["github", "rerun"]).code
     };
     assert_eq!(event("/action", json!("edited")), 0);
     assert_eq!(event("/issue/pull_request", Value::Null), 0);
@@ -224,7 +224,7 @@ fn the_next_attempt_reads_the_newest_comment_of_somebody_of_the_project() {
         &json!({ "number": PULL, "action": "synchronize", "repository": repository(REPOSITORY_ID, REPOSITORY) }),
     );
     let asked = || {
-        let ended = scene.run(&["rerun", "--asked"]);
+        let ended = scene.run(&["github", "rerun", "--asked"]);
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         ended.stdout
     };

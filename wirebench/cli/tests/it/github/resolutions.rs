@@ -35,7 +35,7 @@ fn a_run_that_is_not_of_our_workflow_for_a_pull_request_is_refused_by_event_and_
     ] {
         let scene = with(pointer, value);
         assert!(scene.refused().contains(why), "{pointer}: {}", scene.refused());
-        let by_number = scene.run(&["comment", "--run", &RUN.to_string()]);
+        let by_number = scene.run(&["github", "comment", "--run", &RUN.to_string()]);
         assert_eq!(by_number.code, 1);
         assert!(by_number.stderr.contains(why), "{}", by_number.stderr);
         assert!(scene.fake.writes().is_empty());
@@ -238,7 +238,7 @@ fn a_token_goes_nowhere_in_the_open_and_is_asked_for_by_name() {
         ("GITHUB_TOKEN", "", "GITHUB_TOKEN is not set"),
         ("GITHUB_TOKEN", "secret secret", "GITHUB_TOKEN holds characters"),
     ] {
-        let mut command = crate::bench::wirebench(&["comment"]);
+        let mut command = crate::bench::wirebench(&["github", "comment"]);
         command
             .env("GITHUB_API_URL", &scene.fake.url)
             .env("GITHUB_REPOSITORY", REPOSITORY)
@@ -251,7 +251,10 @@ fn a_token_goes_nowhere_in_the_open_and_is_asked_for_by_name() {
             ended.stderr
         );
     }
-    for args in [["comment", "--workflow", "../x.yml"], ["comment", "--artifact", "a/b"]] {
+    for args in [
+        ["github", "comment", "--workflow", "../x.yml"],
+        ["github", "comment", "--artifact", "a/b"],
+    ] {
         assert_eq!(scene.run(&args).code, 2);
     }
     assert!(scene.fake.requests().is_empty());

@@ -100,7 +100,7 @@ impl Scene {
     }
 
     pub(crate) fn comment(&self) -> Ended {
-        self.run(&["comment"])
+        self.run(&["github", "comment"])
     }
 
     /// Runs the second stage, which must write nothing and say why.

@@ -5,19 +5,27 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::check::Check;
+use super::Check;
 use wirebench_declare::Project;
 use wirebench_declare::driver::Driver;
-use wirebench_declare::plan::{self, Selection};
+use wirebench_declare::plan::PlannedSeries;
 use wirebench_engine::count::tool::Toolbox;
 use wirebench_engine::install;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::{tools, usage};
 
-/// Checks jq, gnuplot, the drivers of the declared series, and the counting tools.
-pub(super) fn tools(project: &Project) -> Vec<Check> {
+/// Checks jq, gnuplot, the drivers of these series, and the counting tools.
+pub(super) fn tools(project: &Project, series: &[PlannedSeries]) -> Vec<Check> {
     let mut checks = vec![jq(&project.root), gnuplot(&project.root)];
-    checks.extend(drivers(project));
+    let drivers: BTreeMap<&str, &Driver> = series
+        .iter()
+        .map(|one| (one.driver.name.as_str(), one.driver))
+        .collect();
+    checks.extend(
+        drivers
+            .into_values()
+            .flat_map(|driver| one_driver(&project.root, driver)),
+    );
     if project.config.count.enabled {
         checks.extend(counting(&project.root));
     }
@@ -53,25 +61,6 @@ fn gnuplot(root: &Path) -> Check {
         Some(version) => Check::ok(CHARTS, version),
         None => Check::warning(CHARTS, "not installed: reports have no charts", install::of(CHARTS)),
     }
-}
-
-/// The drivers of every series of the default profile and of the one for comparisons.
-fn drivers(project: &Project) -> Vec<Check> {
-    let config = &project.config;
-    let profiles = [Some(&config.default_profile), config.compare.profile.as_ref()];
-    let mut needed: BTreeMap<&str, &Driver> = BTreeMap::new();
-    for profile in profiles
-        .into_iter()
-        .flatten()
-        .filter_map(|name| config.profiles.get(name))
-    {
-        let series = plan::series(project, profile, &Selection::default()).unwrap_or_default();
-        needed.extend(series.iter().map(|one| (one.driver.name.as_str(), one.driver)));
-    }
-    needed
-        .into_values()
-        .flat_map(|driver| one_driver(&project.root, driver))
-        .collect()
 }
 
 fn one_driver(root: &Path, driver: &Driver) -> Vec<Check> {

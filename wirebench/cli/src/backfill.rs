@@ -4,9 +4,9 @@
 //! Every commit is measured by a process of its own. Commits that the history already has are skipped, so that a
 //! backfill that was stopped can be continued.
 
-mod commits;
-
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
 
 use anyhow::Context as _;
 
@@ -14,9 +14,9 @@ use crate::folders::{Root, results};
 use crate::histories;
 use crate::outcome::{Outcome, UsageError};
 use crate::runs;
-use crate::separate_run::{self, profile_and_budget, resolve};
 use wirebench_declare::Project;
 use wirebench_declare::span::Span;
+use wirebench_engine::git;
 use wirebench_history::append::Admit;
 use wirebench_history::newest_run;
 use wirebench_record::run::{RunStatus, short_commit};
@@ -61,7 +61,7 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
-    let chosen = commits::in_range(&project.root, &args.range, args.tags, args.every)?;
+    let chosen = commits_in(&project.root, &args.range, args.tags, args.every)?;
     let reference = reference(project, args, &chosen)?;
     let missing = missing_commits(&args.to, &chosen)?;
     log::info!(
@@ -122,13 +122,16 @@ fn measure(project: &Project, args: &Args, commit: &str, reference: &str) -> any
     let mut flags = ["--candidate", commit, "--reference", reference]
         .map(str::to_owned)
         .to_vec();
-    flags.extend(profile_and_budget(args.profile.as_deref(), args.budget));
+    let profile = args.profile.iter();
+    flags.extend(profile.flat_map(|name| ["--profile".to_owned(), name.clone()]));
+    let budget = args.budget.iter();
+    flags.extend(budget.flat_map(|time| ["--budget".to_owned(), time.as_flag()]));
     flags.extend(
         args.scenario
             .iter()
             .flat_map(|glob| ["--scenario".to_owned(), glob.clone()]),
     );
-    let status = separate_run::run(&project.folder, &flags, &out)?;
+    let status = run_separately(&project.folder, &flags, &out)?;
     // Runs are named by their start time: the last one is the newest.
     let folder = runs::below(&out, "run.json").max();
     let folder = folder.with_context(|| format!("{}: its run left no record ({status})", out.display()))?;
@@ -138,4 +141,80 @@ fn measure(project: &Project, args: &Args, commit: &str, reference: &str) -> any
         anyhow::bail!("{}: nothing was measured ({status})", file.display());
     }
     histories::append(&args.to, &run, Admit::Committed)
+}
+
+/// Runs `wirebench run` with these flags; the run's folder is made below `out`. Its output is dropped, its log lines are
+/// shown.
+///
+/// # Errors
+/// When the process cannot be started.
+fn run_separately(root: &Path, flags: &[String], out: &Path) -> anyhow::Result<ExitStatus> {
+    let program = std::env::current_exe().context("this program cannot find itself")?;
+    wirebench_spawn::command(program)
+        .arg("--root")
+        .arg(root)
+        .arg("run")
+        .args(flags)
+        .arg("--out")
+        .arg(out)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .context("wirebench run cannot be started")
+}
+
+/// The full commit of a revision on the command line.
+///
+/// # Errors
+/// When there is no such revision.
+fn resolve(root: &Path, revision: &str) -> Result<String, UsageError> {
+    git::resolve(root, revision).map_err(|why| UsageError(format!("{revision:?} is no revision: {why}")))
+}
+
+/// The commits of a range OLD..NEW along first parents, oldest first: only those tagged as versions, or every `step`th.
+///
+/// # Errors
+/// When the range is malformed, or has no such commit.
+fn commits_in(root: &Path, range: &str, tags: bool, step: u32) -> anyhow::Result<Vec<String>> {
+    let Some((old, new)) = range
+        .split_once("..")
+        .filter(|(old, new)| !old.is_empty() && !new.is_empty())
+    else {
+        return Err(UsageError(format!("{range:?}: expected OLD..NEW, two revisions")).into());
+    };
+    let commits = git::first_parents(root, &resolve(root, old)?, &resolve(root, new)?)?;
+    if commits.is_empty() {
+        return Err(UsageError(format!("{new} does not come after {old} along first parents")).into());
+    }
+    if !tags {
+        return Ok(every(&commits, usize::try_from(step).unwrap_or(usize::MAX)));
+    }
+    let tagged: HashSet<String> = git::versions(root).into_iter().map(|(_, commit)| commit).collect();
+    let chosen: Vec<String> = commits.into_iter().filter(|commit| tagged.contains(commit)).collect();
+    if chosen.is_empty() {
+        let message = format!("no commit of {range} has a tag that looks like a version");
+        return Err(UsageError(message).into());
+    }
+    Ok(chosen)
+}
+
+/// Every `step`th commit, counted back from the last one.
+fn every(commits: &[String], step: usize) -> Vec<String> {
+    let mut chosen: Vec<String> = commits.iter().rev().step_by(step).cloned().collect();
+    chosen.reverse();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_nth_is_counted_back_from_the_newest() {
+        let commits: Vec<String> = (1..=7).map(|number| number.to_string()).collect();
+        assert_eq!(every(&commits, 3), ["1", "4", "7"]);
+        assert_eq!(every(&commits, 5), ["2", "7"]);
+        assert_eq!(every(&commits, 1), commits);
+        assert_eq!(every(&commits, 100), ["7"]);
+    }
 }

@@ -1,4 +1,4 @@
-//! `wirebench doctor`: what is missing, how to get it, and whether a run can work.
+//! `wirebench verify`: what is missing, how to get it, and whether a run can work.
 
 use std::net::TcpListener;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::bench::{Bench, git_in};
 
 fn checks(bench: &Bench, environment: &[(&str, &str)]) -> (i32, Value) {
-    let ended = bench.run_with(&["doctor", "--json"], environment);
+    let ended = bench.run_with(&["verify", "--tools", "--json"], environment);
     let report: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {}", ended.stderr));
     assert_eq!(report["ok"], ended.code == 0, "{report:#}");
     (ended.code, report)
@@ -34,10 +34,10 @@ fn a_project_that_runs_is_told_so_in_words_and_as_json() {
         assert_eq!(check(&report, name)["state"], "ok", "{report:#}");
     }
     assert_eq!(check(&report, "bench.yml")["state"], "warning");
-    let table = bench.run(&["doctor"]);
+    let table = bench.run(&["verify", "--tools"]);
     assert_eq!(table.code, 0);
     assert!(
-        table.stdout.contains("ok       jq") && table.stdout.contains("A run can work"),
+        table.stdout.contains("ok     jq: ") && table.stdout.contains("warn   bench.yml: "),
         "{}",
         table.stdout
     );
@@ -76,7 +76,7 @@ fn missing_programs_come_with_how_to_get_them() {
         ("server b", "no-such-builder"),
     ] {
         let found = check(&report, name);
-        assert_eq!(found["state"], "missing", "{report:#}");
+        assert_eq!(found["state"], "failed", "{report:#}");
         assert!(found["how"].as_str().is_some_and(|said| said.contains(how)), "{found}");
     }
     for name in ["gnuplot", "git"] {
@@ -88,26 +88,41 @@ fn missing_programs_come_with_how_to_get_them() {
 }
 
 #[test]
-fn wrong_declarations_and_none_at_all_are_said() {
-    let (code, report) = checks(&Bench::empty().file("wirebench.toml", "[servers.a]\n"), &[]);
+fn a_program_that_is_missing_is_named_once_and_the_other_server_is_asked() {
+    let bench = good().file(
+        "servers/lost/server.toml",
+        "about = \"x\"\nprotocols = [\"http\"]\ncommand = [\"x\"]\nbuild = [\"no-such-builder\"]\nready = { tcp = true }\n\
+         [operations.ask]\nrequest = { path = \"/ask\" }\n",
+    );
+    let ended = bench.run(&["verify"]);
+    assert_eq!(ended.code, 1, "{}", ended.stdout);
     assert_eq!(
-        (code, &check(&report, "declarations")["state"]),
-        (1, &Value::from("missing"))
+        ended.stdout.matches("FAILED server lost: ").count(),
+        1,
+        "{}",
+        ended.stdout
     );
     assert!(
-        check(&report, "declarations")["found"]
-            .as_str()
-            .unwrap()
-            .contains("wirebench.toml: servers.a"),
-        "{report:#}"
+        ended.stdout.contains("ok     py · ask · HTTP/1.1: ready after "),
+        "{}",
+        ended.stdout
     );
-    let (code, report) = checks(&Bench::empty(), &[]);
-    assert_eq!(code, 1);
+}
+
+#[test]
+fn wrong_declarations_and_none_at_all_are_wrong_usage() {
+    let verify = ["verify", "--tools"];
+    let ended = Bench::empty().file("wirebench.toml", "[servers.a]\n").run(&verify);
     assert!(
-        check(&report, "wirebench.toml")["how"]
-            .as_str()
-            .unwrap()
-            .contains("wirebench init")
+        ended.code == 2 && ended.stderr.contains("wirebench.toml: servers.a"),
+        "{}",
+        ended.stderr
+    );
+    let ended = Bench::empty().run(&verify);
+    assert!(
+        ended.code == 2 && ended.stderr.contains("wirebench init"),
+        "{}",
+        ended.stderr
     );
 }
 
@@ -143,7 +158,7 @@ fn a_port_that_is_taken_stops_a_run() {
         .driver("fake", "ok");
     let name = format!("port {port}");
     let (code, report) = checks(&bench, &[]);
-    assert_eq!((code, &check(&report, &name)["state"]), (1, &Value::from("missing")));
+    assert_eq!((code, &check(&report, &name)["state"]), (1, &Value::from("failed")));
     drop(taken);
     let (code, report) = checks(&bench, &[]);
     assert_eq!(
@@ -160,7 +175,7 @@ fn a_shallow_clone_is_told_what_brings_a_baseline() {
     let url = format!("file://{}", full.path(".").display());
     git_in(other.path(), &["clone", "--quiet", "--depth", "1", &url, "clone"]);
     let root = other.path().join("clone").to_string_lossy().into_owned();
-    let ended = full.run(&["--root", &root, "doctor", "--json"]);
+    let ended = full.run(&["--root", &root, "verify", "--tools", "--json"]);
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();
     let git = check(&report, "git");
     assert_eq!(git["state"], "warning");
@@ -176,7 +191,7 @@ fn the_packages_of_what_is_missing_are_listed_for_a_program_to_install() {
                 .replace("apt-get install fake", &format!("apt-get install {package}"))
         })
     };
-    let listed = lacking("apache2-utils").run(&["doctor", "--packages"]);
+    let listed = lacking("apache2-utils").run(&["verify", "--packages"]);
     assert_eq!(listed.code, 0, "{}", listed.stderr);
     assert_eq!(listed.stdout, "apache2-utils\n", "{}", listed.stderr);
     // A driver's own words are a stranger's: nothing of them is installed but what wirebench itself would name.
@@ -186,10 +201,10 @@ fn the_packages_of_what_is_missing_are_listed_for_a_program_to_install() {
         "./strange.deb",
         "jq strange",
     ] {
-        let listed = lacking(strange).run(&["doctor", "--packages"]);
+        let listed = lacking(strange).run(&["verify", "--packages"]);
         assert_eq!((listed.code, listed.stdout.as_str()), (0, ""), "{strange}");
     }
-    assert_eq!(good().run(&["doctor", "--packages"]).stdout, "");
+    assert_eq!(good().run(&["verify", "--packages"]).stdout, "");
 }
 
 /// A server with this build, and the files of its project.
@@ -204,55 +219,6 @@ fn built_by(build: &str, files: &[(&str, &str)]) -> Bench {
 }
 
 #[test]
-fn what_builds_read_is_looked_for() {
-    let cargo = "[package]\nname = \"a\"\n[build-dependencies]\ntonic-prost-build = \"0.14\"\n";
-    let node = "{\"dependencies\":{\"express\":\"5\"}}";
-    let npm = "build = [\"npm\", \"ci\", \"--prefix\", \"web\"]\ncommand = [\"node\", \"web/a.js\"]";
-    for (build, files, name, how, mends) in [
-        (
-            "package = \"a\"",
-            &[("Cargo.toml", cargo)][..],
-            "Cargo.lock",
-            "cargo generate-lockfile",
-            "Cargo.lock",
-        ),
-        (
-            npm,
-            &[("web/package.json", node)],
-            "package-lock.json",
-            "npm install",
-            "web/package-lock.json",
-        ),
-        (
-            "build = [\"go\", \"build\", \"-o\", \"a\", \".\"]\ncommand = [\"./a\"]",
-            &[("go.mod", "module a\nrequire b v1.0.0\n")],
-            "go.sum",
-            "go mod tidy",
-            "go.sum",
-        ),
-        (
-            "command = [\"node\", \"a.js\"]",
-            &[("package.json", node), ("a.js", "")],
-            "node_modules",
-            "npm ci",
-            "node_modules/x",
-        ),
-    ] {
-        let bench = built_by(build, files);
-        let (code, report) = checks(&bench, &[]);
-        let found = check(&report, name);
-        assert_eq!((code, &found["state"]), (1, &Value::from("missing")), "{report:#}");
-        assert!(found["how"].as_str().unwrap().contains(how), "{found}");
-        let mended = bench.file(mends, "");
-        let all = checks(&mended, &[]).1;
-        assert!(
-            all["checks"].as_array().unwrap().iter().all(|one| one["name"] != name),
-            "{all:#}"
-        );
-    }
-}
-
-#[test]
 fn protoc_is_asked_for_where_a_build_script_calls_it() {
     let with = |more: &str| {
         let cargo = format!("[package]\nname = \"a\"\n[build-dependencies]\ntonic-prost-build = \"0.14\"\n{more}");
@@ -263,9 +229,9 @@ fn protoc_is_asked_for_where_a_build_script_calls_it() {
     let none = [("PATH", &*empty), ("GOBIN", &empty), ("PROTOC", "")];
     let (code, report) = checks(&with(""), &none);
     let found = check(&report, "protoc");
-    assert_eq!((code, &found["state"]), (1, &Value::from("missing")), "{report:#}");
+    assert_eq!((code, &found["state"]), (1, &Value::from("failed")), "{report:#}");
     assert!(found["how"].as_str().unwrap().contains("protobuf"), "{found}");
-    let packages = with("").run_with(&["doctor", "--packages"], &none).stdout;
+    let packages = with("").run_with(&["verify", "--packages"], &none).stdout;
     assert!(packages.lines().any(|line| line.starts_with("protobuf")), "{packages}");
     let program = nothing.path().join("protoc").to_string_lossy().into_owned();
     std::fs::write(&program, "").unwrap();

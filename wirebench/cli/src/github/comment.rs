@@ -1,13 +1,12 @@
-//! `wirebench comment`: the second stage. Reads the untrusted artifact of a pull request's own run, checks it, and
+//! `wirebench github comment`: the second stage. Reads the untrusted artifact of a pull request's own run, checks it, and
 //! writes the comparison as a comment and a check.
 //!
 //! The steps are in the order of docs/SECURITY.md. Writing comes last, so that nothing is written after a refusal.
 
 use std::time::Instant;
 
-use crate::folders::Root;
+use crate::github::{environment_file, workflow_file};
 use crate::outcome::{Outcome, UsageError};
-use crate::workflow::{environment_file, workflow_file};
 use wirebench_github::access::Access;
 use wirebench_github::annotations::{self, Note};
 use wirebench_github::api::{Api, seconds_since};
@@ -21,14 +20,13 @@ use wirebench_present::report::comparison::comment::{self, About};
 use wirebench_present::report::comparison::functions;
 use wirebench_record::comparison::{Comparison, FunctionChange};
 
-/// The second stage of a pull request: checks its run's artifact, and writes a comment and a check.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow:
-  wirebench comment                on: workflow_run, after the workflow that measures has ended
-  wirebench comment --run 1234567  any of its runs again
+  wirebench github comment                on: workflow_run, after the workflow that measures has ended
+  wirebench github comment --run 1234567  any of its runs again
 Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN.
 Exit codes: 0 written, or the pull request has moved on; 1 refused, and why: nothing is written then.")]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// The number of the workflow run whose comparison is shown; without it, the run of the event in GITHUB_EVENT_PATH.
     #[arg(long, value_name = "ID")]
     run: Option<u64>,
@@ -40,7 +38,7 @@ pub(crate) struct Args {
     artifact: String,
 }
 
-pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     let start = Instant::now();
     let workflow = workflow_file(&args.workflow)?;
     if !names::is_artifact(&args.artifact) {

@@ -1,4 +1,4 @@
-//! `wirebench rerun`: answers a `/bench` comment on a pull request by running its benchmark again.
+//! `wirebench github rerun`: answers a `/bench` comment on a pull request by running its benchmark again.
 //!
 //! It restarts an existing workflow run, with that run's commit, token and caches. So a comment never runs code with
 //! more rights than the pull request had.
@@ -7,24 +7,22 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::folders::Root;
+use crate::github::{environment_file, workflow_file};
 use crate::outcome::{Outcome, UsageError};
-use crate::workflow::{environment_file, workflow_file};
 use wirebench_github::access::Access;
 use wirebench_github::api::{Api, Repeat};
 use wirebench_github::pull::Pull;
 use wirebench_github::rerun::{self, Commented, PullRequest};
 use wirebench_github::{Refusal, bench_command, event, sticky};
 
-/// Measures a pull request's head again after a `/bench` comment.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow:
-  wirebench rerun           on: issue_comment; the comment's first line is /bench [GLOB…]
-  wirebench rerun --asked   on: pull_request, from the second attempt on: prints those globs
+  wirebench github rerun           on: issue_comment; the comment's first line is /bench [GLOB…]
+  wirebench github rerun --asked   on: pull_request, from the second attempt on: prints those globs
 
 Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN.
 Exit codes: 0 started, or the comment is no /bench command; 1 not started, with the reason.")]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// The workflow that measures pull requests.
     #[arg(long, value_name = "FILE", default_value = ".github/workflows/bench.yml")]
     workflow: String,
@@ -34,7 +32,7 @@ pub(crate) struct Args {
     asked: bool,
 }
 
-pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     let workflow = workflow_file(&args.workflow)?;
     let api = Api::new(Access::from_environment()?);
     let file: PathBuf = environment_file("GITHUB_EVENT_PATH")

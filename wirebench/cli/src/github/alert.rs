@@ -1,4 +1,4 @@
-//! `wirebench alert`: keeps one GitHub issue that lists what got worse on the default branch.
+//! `wirebench github alert`: keeps one GitHub issue that lists what got worse on the default branch.
 
 use std::path::PathBuf;
 
@@ -13,16 +13,15 @@ use wirebench_present::report::alert::{body, nothing, title};
 use wirebench_present::report::trend::open_regressions;
 use wirebench_record::trend::Group;
 
-/// Keeps one GitHub issue that lists what got worse on the default branch.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow, after a push was published:
-  wirebench alert DIR             opens, updates or closes the issue
-  wirebench alert DIR --dry-run   prints the issue's text
+  wirebench github alert DIR             opens, updates or closes the issue
+  wirebench github alert DIR --dry-run   prints the issue's text
 
 Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN.
 An issue is opened for an open regression that was first reported at one of the newest pushes, and then lists every open \
 regression. It is closed when every regression is fixed or accepted.")]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// The history's folder.
     history: PathBuf,
     /// How many of the newest pushes count as new. All runs of a commit are one push.
@@ -33,7 +32,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let question = TrendQuery {
         series: None,
         metric: None,

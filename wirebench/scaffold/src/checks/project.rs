@@ -1,13 +1,14 @@
-//! Checks of the declarations and of the git repository around them.
+//! Checks of the declarations, of what builds read, and of the git repository around them.
 
 use std::fs;
 use std::path::Path;
 
-use super::check::Check;
+use super::Check;
+use crate::programs::Programs;
 use crate::repository as clone;
 use crate::write::CHANGE_THIS;
 use wirebench_declare::Project;
-use wirebench_declare::plan::{self, Selection};
+use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::server::Program;
 use wirebench_declare::tier::Part;
 use wirebench_engine::git;
@@ -20,20 +21,12 @@ fn counted(number: usize, word: &str) -> String {
     format!("{number} {word}{plural}")
 }
 
-/// Checks that declarations can be read, that they make series, and their programs and ports.
-pub(super) fn declared(project: &Project) -> Vec<Check> {
-    let profile = &project.config.profiles[&project.config.default_profile];
-    let mut checks = vec![match plan::series(project, profile, &Selection::default()) {
-        Ok(series) => Check::ok(
-            "declarations",
-            format!("{}, {} series", counted(project.servers.len(), "server"), series.len()),
-        ),
-        Err(error) => Check::missing(
-            "declarations",
-            error.to_string(),
-            "wirebench.toml needs a server, and a scenario for one of its operations",
-        ),
-    }];
+/// Checks what is declared: lines that were guessed, and the programs and ports of servers.
+pub(super) fn declared(project: &Project, series: &[PlannedSeries]) -> Vec<Check> {
+    let mut checks = vec![Check::ok(
+        "declarations",
+        format!("{}, {} series", counted(project.servers.len(), "server"), series.len()),
+    )];
     let text = fs::read_to_string(project.root.join("wirebench.toml")).unwrap_or_default();
     let guesses = text.lines().filter(|line| line.ends_with(CHANGE_THIS)).count();
     if guesses > 0 {
@@ -90,6 +83,64 @@ fn fixed_port(part: &Part) -> Option<Check> {
             format!("{why}: taken ({error})"),
             "stop that program, or let args take {port}",
         ),
+    })
+}
+
+/// Checks what builds need besides programs: submodules, and the compiler of .proto files. What is missing otherwise, such as a
+/// lock file, cargo, npm and go say themselves.
+pub(super) fn sources(project: &Project) -> Vec<Check> {
+    let top = git::top(&project.root).unwrap_or_else(|| project.root.clone());
+    let mut parts = project
+        .servers
+        .iter()
+        .flat_map(|server| server.behind().chain([server.front()]));
+    let protoc = parts.any(|part| is_cargo(&part)).then(|| protoc(&project.root, &top));
+    protoc.flatten().into_iter().chain(submodules(&top)).collect()
+}
+
+fn is_cargo(part: &Part) -> bool {
+    let by_build = |build: &Vec<String>| build.first().is_some_and(|first| first == "cargo");
+    matches!(part.program, Program::Package(_)) || part.build.is_some_and(by_build)
+}
+
+/// The compiler of .proto files, where a build script calls it.
+fn protoc(root: &Path, top: &Path) -> Option<Check> {
+    let manifest = Programs::of(root, top).ok()?.protoc()?;
+    let named = wirebench_spawn::variable("PROTOC").is_some_and(|file| Path::new(&file).is_file());
+    if named || tools::locate(root, "protoc").is_some() {
+        return Some(Check::ok(
+            "protoc",
+            format!("there; the build script of {manifest} calls it"),
+        ));
+    }
+    let found = format!("not installed: the build script of {manifest} compiles .proto files with it");
+    Some(Check::missing("protoc", found, install::of("protoc")))
+}
+
+/// Submodules that were not checked out: their folders are empty.
+fn submodules(top: &Path) -> Option<Check> {
+    let file = top.join(".gitmodules");
+    if !file.is_file() {
+        return None;
+    }
+    let named = git::output(
+        top,
+        &[
+            "config",
+            "--file",
+            ".gitmodules",
+            "--get-regexp",
+            r"^submodule\..*\.path$",
+        ],
+    )?;
+    let empty = |path: &&str| fs::read_dir(top.join(path)).map_or(true, |mut all| all.next().is_none());
+    let paths = named.lines().filter_map(|line| Some(line.split_once(' ')?.1));
+    let missing: Vec<&str> = paths.filter(empty).collect();
+    Some(if missing.is_empty() {
+        Check::ok("submodules", "checked out")
+    } else {
+        let found = format!("not checked out: {}", missing.join(", "));
+        Check::missing("submodules", found, "git submodule update --init --recursive")
     })
 }
 

@@ -1,4 +1,4 @@
-//! A target that runs for several loads in a row, for `wirebench soak`, and to observe how a server warms up.
+//! A target that runs for several loads in a row, to observe how a server warms up.
 
 use std::path::PathBuf;
 
@@ -11,14 +11,14 @@ use wirebench_declare::plan::PlannedSeries;
 
 /// A running server whose probe succeeded.
 #[derive(Debug)]
-pub struct SoakTarget<'a> {
+pub struct RunningTarget<'a> {
     harness: &'a Harness<'a>,
     request: Request<'a>,
     target: Target,
     folder: PathBuf,
 }
 
-impl<'a> SoakTarget<'a> {
+impl<'a> RunningTarget<'a> {
     /// Starts the server of a series; the side must declare it and have built it. Its output goes to `folder`.
     ///
     /// # Errors
@@ -62,13 +62,6 @@ impl<'a> SoakTarget<'a> {
             wrong_afterwards: wrong.map(|error| error.to_string()),
             ..Measured::default()
         })
-    }
-
-    /// Current resident memory of each process by name, the front first; bytes, `None` if it cannot be read.
-    #[must_use]
-    pub fn rss(&self) -> Vec<(String, Option<u64>)> {
-        let instances = self.target.instances();
-        instances.map(|one| (one.name.clone(), one.usage.rss_bytes())).collect()
     }
 
     /// Stops it.

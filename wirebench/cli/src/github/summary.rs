@@ -1,0 +1,300 @@
+//! `wirebench github summary`: writes a run's results into a workflow: job summary, outputs of the step, warnings on the lines
+//! that a change made slower, and the comparison for the second stage.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::folders::Root;
+use crate::outcome::Outcome;
+use crate::{comparisons, runs};
+use wirebench_engine::git;
+use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
+use wirebench_present::report::comparison::cells::effect;
+use wirebench_present::report::comparison::functions;
+use wirebench_present::report::format::{plain, shortened};
+use wirebench_present::report::{comparison, cut, markdown};
+use wirebench_record::comparison::{Comparison, FunctionChange, Side};
+use wirebench_record::counts::Source;
+use wirebench_record::run::Run;
+
+/// Bytes of a job's summary; GitHub shows up to 1 MiB for each step.
+const LIMIT: usize = 256 * 1024;
+/// The most warnings of one run.
+const WARNINGS_AT_MOST: usize = 5;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench github summary                               the newest run under results/
+  wirebench github summary results/20261121T091544Z-00002a --artifact _artifact
+
+In a workflow, the Markdown goes to the job's summary, and verdict=, run= and report= to the step's outputs. verdict is \
+regressed, invalid, inconclusive, improved, unchanged, not_judged, or none (no baseline). Outside a workflow, the Markdown \
+is printed.
+Exit code 0 if the run could be read, whatever its verdict; `wirebench gate` turns a verdict into an exit code.")]
+pub(super) struct Args {
+    /// A run's folder or its run.json; without it, the newest run under results/.
+    run: Option<PathBuf>,
+    /// A new or empty folder that takes a copy of comparison.json, and nothing else, for the second stage.
+    #[arg(long, value_name = "DIR")]
+    artifact: Option<PathBuf>,
+}
+
+pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let root = root.folder()?;
+    let folder = std::path::absolute(runs::folder_of(&root, args.run.as_deref())?)?;
+    let run = runs::read(&folder.join("run.json"))?;
+    let comparison = comparisons::read_if_any(&folder)?;
+    show(&text(&run, comparison.as_ref()))?;
+    if let Some(file) = variable("GITHUB_OUTPUT") {
+        let lines = outputs(comparison.as_ref(), &folder)?;
+        append(Path::new(&file), &lines)?;
+    }
+    match (&args.artifact, &comparison) {
+        (Some(to), Some(comparison)) => hand_on(comparison, to)?,
+        (Some(to), None) => log::info!("{}: not made, the run compares nothing", to.display()),
+        (None, _) => {}
+    }
+    if variable("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+        for line in comparison.iter().flat_map(|one| warnings(one, &root)) {
+            // Prints a workflow command. Its parts are escaped already.
+            std::println!("{line}");
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// The Markdown shown: the comparison, or without a baseline the report without pictures, which have no URL there.
+fn text(run: &Run, comparison: Option<&Comparison>) -> String {
+    match comparison {
+        Some(comparison) => cut::within(
+            &comparison::markdown::render(comparison),
+            LIMIT,
+            "all of it is in comparison.json of the run",
+        ),
+        None => cut::within(
+            &markdown::render(run, &[]),
+            LIMIT,
+            "all of it is in report.md of the run",
+        ),
+    }
+}
+
+/// Appends to the job summary, or prints if there is none.
+fn show(text: &str) -> anyhow::Result<()> {
+    match variable("GITHUB_STEP_SUMMARY") {
+        Some(file) => append(Path::new(&file), text),
+        None => {
+            print!("{text}");
+            Ok(())
+        }
+    }
+}
+
+/// The value of an environment variable, if it is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn append(file: &Path, text: &str) -> anyhow::Result<()> {
+    let write = || {
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(file)?
+            .write_all(text.as_bytes())
+    };
+    write().with_context(|| format!("{}: cannot be written", file.display()))
+}
+
+/// Writes the comparison, without white space, as the only file of a folder.
+fn hand_on(comparison: &Comparison, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("{}: cannot be made", to.display()))?;
+    for entry in fs::read_dir(to).with_context(|| format!("{}: cannot be read", to.display()))? {
+        let name = entry?.file_name();
+        anyhow::ensure!(
+            name == comparisons::FILE,
+            "{}: holds {} already; the second stage takes exactly one file: give --artifact a new folder",
+            to.display(),
+            Path::new(&name).display()
+        );
+    }
+    let file = to.join(comparisons::FILE);
+    fs::write(&file, serde_json::to_vec(comparison)?).with_context(|| format!("{}: cannot be written", file.display()))
+}
+
+/// The outputs of the step: `verdict=`, `run=` and `report=`, each on a line.
+///
+/// # Errors
+/// When a value has more than one line: a line break could add further outputs.
+fn outputs(comparison: Option<&Comparison>, folder: &Path) -> anyhow::Result<String> {
+    let verdict = comparison.map_or("none".into(), |comparison| word(&comparison.verdict));
+    let mut out = output("verdict", Some(&verdict))?;
+    out.push_str(&output("run", folder.to_str())?);
+    out.push_str(&output("report", folder.join("report.md").to_str())?);
+    Ok(out)
+}
+
+/// A verdict as written in the record.
+fn word(verdict: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(verdict).ok();
+    let word = value.as_ref().and_then(serde_json::Value::as_str);
+    word.unwrap_or("none").to_owned()
+}
+
+fn output(name: &str, value: Option<&str>) -> anyhow::Result<String> {
+    let value = value.filter(|value| !value.contains(|c: char| c.is_control()));
+    value.map(|value| format!("{name}={value}\n")).ok_or_else(|| {
+        anyhow::anyhow!("the output {name} would not be one line of text; give the run's folder a plain name")
+    })
+}
+
+/// Workflow commands `::warning file=…,line=…::…` for functions that cost more than before and whose line the change
+/// touches, the largest change first.
+fn warnings(comparison: &Comparison, root: &Path) -> Vec<String> {
+    let Some(mut changed) = ChangedLines::between(comparison, root) else {
+        return Vec::new();
+    };
+    let findings = Findings::of(comparison);
+    let mut said = BTreeSet::new();
+    let mut lines = Vec::new();
+    for row in findings.gating_that(RowStatus::Regressed) {
+        for function in row.functions().filter(|one| one.candidate > one.baseline) {
+            let Some(source) = &function.source else { continue };
+            let place = (source.file.as_str(), source.line);
+            if lines.len() < WARNINGS_AT_MOST && !said.contains(&place) && changed.holds(source) {
+                said.insert(place);
+                lines.extend(warning(row, function));
+            }
+        }
+    }
+    lines
+}
+
+fn warning(row: &Row, function: &FunctionChange) -> Option<String> {
+    let (metric, source) = (row.metric?, function.source.as_ref()?);
+    let message = format!(
+        "{}: {} {}, of which {} in {}",
+        name(&row.series.id),
+        metric.metric.label(),
+        effect(metric),
+        functions::change(function),
+        name(&function.function)
+    );
+    Some(format!(
+        "::warning file={},line={},title={}::{}",
+        property(&source.file),
+        source.line,
+        property(&format!("wirebench: {} regressed", metric.metric.label())),
+        data(&message)
+    ))
+}
+
+fn name(text: &str) -> String {
+    shortened(&plain(text), 120)
+}
+
+/// Escapes the text after the last `::` of a workflow command, which ends at a line break.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes the value of a property of a workflow command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// The lines that differ between the two commits of a comparison; each file is diffed when it is first needed.
+#[derive(Debug)]
+struct ChangedLines<'a> {
+    top: PathBuf,
+    between: [&'a str; 2],
+    known: BTreeMap<String, Vec<Range<u32>>>,
+}
+
+impl<'a> ChangedLines<'a> {
+    /// `None` if a side has no commit, or the project is in no repository.
+    fn between(comparison: &'a Comparison, root: &Path) -> Option<Self> {
+        let commit = |side: &'a Side| {
+            let commit = side.revision.commit.as_deref()?;
+            commit.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(commit)
+        };
+        Some(Self {
+            top: git::top(root)?,
+            between: [commit(&comparison.baseline)?, commit(&comparison.candidate)?],
+            known: BTreeMap::new(),
+        })
+    }
+
+    /// True if the change added or altered this line.
+    fn holds(&mut self, source: &Source) -> bool {
+        let Self { top, between, known } = self;
+        let lines = known.entry(source.file.clone()).or_insert_with(|| {
+            let [baseline, candidate] = *between;
+            let patch = git::patch(top, baseline, candidate, &source.file);
+            patch.lines().filter_map(added).collect()
+        });
+        lines.iter().any(|range| range.contains(&source.line))
+    }
+}
+
+/// The line range on the new side of a hunk header, such as `@@ -1,2 +3,4 @@`; `None` if the hunk only removes lines.
+fn added(line: &str) -> Option<Range<u32>> {
+    let (_, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
+    let (place, _) = rest.split_once(" @@")?;
+    let (first, count) = place.split_once(',').unwrap_or((place, "1"));
+    let (first, count): (u32, u32) = (first.parse().ok()?, count.parse().ok()?);
+    (count > 0).then(|| first..first.saturating_add(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_testing::golden;
+
+    #[test]
+    fn three_lines_are_passed_on() {
+        let folder = Path::new("/runs/1");
+        let none = outputs(None, folder).unwrap();
+        assert_eq!(none, "verdict=none\nrun=/runs/1\nreport=/runs/1/report.md\n");
+        let regressed = outputs(Some(&golden("regressed")), folder).unwrap();
+        assert!(regressed.starts_with("verdict=regressed\n"), "{regressed}");
+    }
+
+    #[test]
+    fn a_value_of_two_lines_is_refused() {
+        for name in ["a\nverdict=unchanged", "a\rb", "a\u{0}b"] {
+            assert!(outputs(None, Path::new(name)).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn hunks_say_which_lines_are_new() {
+        assert_eq!(added("@@ -1,2 +3,4 @@ fn x() {"), Some(3..7));
+        assert_eq!(added("@@ -7 +9 @@"), Some(9..10));
+        assert_eq!(added("@@ -7,2 +6,0 @@"), None);
+        for other in [
+            "+@@ -7 +9 @@",
+            "+++ b/x",
+            "@@ x",
+            "@@ -1 +a @@",
+            "@@ -1,1 +4294967295,9 @",
+        ] {
+            assert_eq!(added(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn nothing_ends_a_command_or_a_property_early() {
+        assert_eq!(
+            property("a%b:c,d\r\n::error::x"),
+            "a%25b%3Ac%2Cd%0D%0A%3A%3Aerror%3A%3Ax"
+        );
+        assert_eq!(data("50 %\n::set-output name=x::y"), "50 %25%0A::set-output name=x::y");
+    }
+}
