@@ -34,7 +34,7 @@ pub(crate) struct Args {
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
     if project.claims.is_empty() {
-        let message = "the project has no claims/*.toml; docs/EXTENDING.md says how one is written";
+        let message = "the project has no claims/*.toml; lab/docs/ADDING.md says how one is written";
         return Err(UsageError(message.into()).into());
     }
     let prices = args.cost.as_deref().map(Prices::read).transpose()?;

@@ -120,7 +120,7 @@ impl Config {
         for profile in self.profiles.values_mut().filter(|profile| profile.claims) {
             if series.is_empty() {
                 let key = format!("profiles.{}.claims", profile.name);
-                let message = "there are no claims/*.toml; docs/EXTENDING.md says how one is written";
+                let message = "there are no claims/*.toml; lab/docs/ADDING.md says how one is written";
                 return Err(DeclareError::key(file, &key, message));
             }
             profile.series.extend(series.iter().map(|id| (*id).to_owned()));
