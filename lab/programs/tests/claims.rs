@@ -119,6 +119,21 @@ fn claims_are_made_of_published_figures() {
     }
 }
 
+/// README quotes the first line and three of the answers.
+#[test]
+fn the_readme_quotes_the_answers_by_job_as_they_are() {
+    let readme = fs::read_to_string(lab().join("../README.md")).unwrap();
+    let document = document();
+    let is_answer = |line: &&str| {
+        line.starts_with("**By job, not by protocol.**")
+            || line.starts_with("- **") && (line.contains(" costs less. ") || line.contains("no difference in server CPU"))
+    };
+    let quoted: Vec<&str> = readme.lines().filter(is_answer).collect();
+    assert_eq!(quoted.len(), 4, "{quoted:?}");
+    let other: Vec<&&str> = quoted.iter().filter(|line| !document.contains(**line)).collect();
+    assert!(other.is_empty(), "copy them from lab/docs/COMPARISONS.md: {other:?}");
+}
+
 /// claims/b-gateway.toml: protobuf has less than 3 % of the time of the gateway by grpc-js, by the committed stacks.
 #[test]
 fn the_profile_says_what_is_said_of_it() {

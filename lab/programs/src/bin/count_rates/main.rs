@@ -2,7 +2,7 @@
 //! repository's own servers, unchanged and with an exact waste in every request. Prints a table for each part, then one line of
 //! JSON.
 //!
-//! Usage: `scripts/counts.sh [--trials N] [--injected N] [--loaded N] [--server NAME]`
+//! Usage: `lab/scripts/counts.sh [--trials N] [--injected N] [--loaded N] [--server NAME]`
 
 mod load;
 mod runner;

@@ -1,6 +1,6 @@
-//! Takes servers that nobody here wrote from nothing to a verdict, one after the other, and writes docs/STRANGERS.md.
+//! Takes servers that nobody here wrote from nothing to a verdict, one after the other, and writes lab/docs/STRANGERS.md.
 //!
-//! Usage: `scripts/strangers.sh [--keep] [NAME…]`
+//! Usage: `lab/scripts/strangers.sh [--keep] [NAME…]`
 
 mod page;
 mod row;

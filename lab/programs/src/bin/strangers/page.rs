@@ -8,7 +8,7 @@ use crate::row::Row;
 
 const HEAD: &str = r#"# Strangers: what happens to a server that nobody here wrote?
 
-Each server below is a small program in the shape its community uses ([wirebench/cli/tests/fixtures/strangers](../../wirebench/cli/tests/fixtures/strangers)). `scripts/strangers.sh` takes it from nothing to a verdict and wrote this page:
+Each server below is a small program in the shape its community uses ([wirebench/cli/tests/fixtures/strangers](../../wirebench/cli/tests/fixtures/strangers)). `lab/scripts/strangers.sh` takes it from nothing to a verdict and wrote this page:
 `wirebench init`, `wirebench verify`, `wirebench run --profile quick`; then each request gets more to do (a loop in the source), `wirebench run --profile quick --baseline HEAD --budget TIME`, `wirebench gate`. What init wrote is not edited.
 Times are seconds of waiting; building is left out of them and has a column of its own. "First verdict" is init, verify and the comparison together, in minutes; a comparison counts first, and its budget is for the timed rounds after that.
 

@@ -1,6 +1,6 @@
 //! Prints how often the trend reports a step that does not exist, and how soon it reports one that does, for each kind of noise.
 //!
-//! Usage: `scripts/rates.sh [FOLDER]`; with data files of github-action-benchmark in FOLDER, on recorded histories too. The
+//! Usage: `lab/scripts/rates.sh [FOLDER]`; with data files of github-action-benchmark in FOLDER, on recorded histories too. The
 //! rule was developed on simulated rows, never on recorded ones.
 #![expect(clippy::cast_precision_loss, reason = "counts")]
 
