@@ -126,7 +126,8 @@ fn the_readme_quotes_the_answers_by_job_as_they_are() {
     let document = document();
     let is_answer = |line: &&str| {
         line.starts_with("**By job, not by protocol.**")
-            || line.starts_with("- **") && (line.contains(" costs less. ") || line.contains("no difference in server CPU"))
+            || line.starts_with("- **")
+                && (line.contains(" costs less. ") || line.contains("no difference in server CPU"))
     };
     let quoted: Vec<&str> = readme.lines().filter(is_answer).collect();
     assert_eq!(quoted.len(), 4, "{quoted:?}");
