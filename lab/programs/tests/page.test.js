@@ -36,7 +36,7 @@ describe('the page of public comparisons', () => {
       await page.evaluate(() => { for (const fold of document.querySelectorAll('details')) fold.open = true; });
       await narrow(page);
       await accessible(page);
-      const pictures = await page.locator('svg.ratios').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+      const pictures = await page.locator('svg.beside-one').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
       assert.ok(pictures.length >= 4 && pictures.every((said) => said.includes('×')), `${pictures.length} pictures`);
       const cut = await page.locator('table').evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1).length);
       assert.equal(cut, 0, 'tables that reach out of the window');

@@ -220,7 +220,7 @@ mod tests {
             "{page}"
         );
         assert!(
-            page.contains("✗ not the same question") && page.contains("<svg class=\"ratios\""),
+            page.contains("✗ not the same question") && page.contains("<svg class=\"beside-one\""),
             "{page}"
         );
         assert!(!page.contains("**"), "Markdown is no HTML");

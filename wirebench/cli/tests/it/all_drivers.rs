@@ -17,10 +17,10 @@ fn verify_finds_every_tool_and_asks_every_server() {
     for needed in [
         "hey v",
         "ghz v",
-        "h2load ",
-        "hyperfine ",
-        "gnuplot ",
-        "jq ",
+        "h2load: h2load ",
+        "hyperfine: hyperfine ",
+        "gnuplot: ",
+        "jq: ",
         "http · weather · HTTP/1.1",
         "grpc · weather · gRPC",
     ] {

@@ -118,7 +118,6 @@ fn printing_a_report_writes_nothing_and_names_the_files_that_are_there() {
         names.sort();
         names
     };
-    let prices = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cost/prices.toml");
     let report = |more: &[&str]| {
         let run = folder.path().to_string_lossy();
         let args = [&["report", &*run], more].concat();
@@ -126,11 +125,11 @@ fn printing_a_report_writes_nothing_and_names_the_files_that_are_there() {
         assert_eq!(shown.code, 0, "{}", shown.stderr);
         shown
     };
-    for more in [&[][..], &["--json"], &["--cost", prices]] {
+    for more in [&[][..], &["--json"]] {
         let shown = report(more);
         assert!(!shown.stdout.is_empty(), "{more:?}");
         assert_eq!(below(), ["comparison.json", "run.json"], "{more:?}");
-        for missing in ["report.md", "report.html", "comparison.md", "cost.md"] {
+        for missing in ["report.md", "report.html", "comparison.md"] {
             assert!(!shown.stderr.contains(missing), "{more:?}: {}", shown.stderr);
         }
     }
@@ -151,24 +150,4 @@ fn raw_output_is_kept_when_asked_for() {
     bench.run(&["run", "--keep-raw"]);
     let kept = run_folder(&bench.path("results")).join("raw/0000-ask@py@fake/stdout");
     assert!(fs::metadata(kept).unwrap().len() > 0);
-}
-
-#[test]
-fn a_month_of_requests_is_estimated_with_the_users_prices() {
-    let bench = measured();
-    let prices = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cost/prices.toml");
-    let shown = bench.run(&["report", "--write", "--cost", prices]);
-    assert_eq!(shown.code, 0, "{}", shown.stderr);
-    for needed in ["| ask | py |", "10,000,000 requests a day", "CPU = requests ×"] {
-        assert!(shown.stdout.contains(needed), "no {needed:?} in\n{}", shown.stdout);
-    }
-    let folder = run_folder(&bench.path("results"));
-    assert_eq!(fs::read_to_string(folder.join("cost.md")).unwrap(), shown.stdout);
-    let missing = bench.run(&["report", "--cost", "no-such.toml"]);
-    assert_eq!(missing.code, 2, "{}", missing.stderr);
-    assert!(
-        missing.stderr.contains("no-such.toml: cannot be read"),
-        "{}",
-        missing.stderr
-    );
 }

@@ -180,6 +180,7 @@ fn faults(file: &File) -> Vec<String> {
         if let Some(run) = step["run"].as_str() {
             let ours = [
                 "scripts/",
+                "lab/scripts/",
                 "\"$GITHUB_ACTION_PATH/../../../scripts/",
                 "\"$RUNNER_TEMP/wirebench/bin/wirebench\" ",
             ];

@@ -47,7 +47,7 @@ pub(super) fn picture(rows: &[Row], fact: &str) -> Option<Picture> {
             alt.push(format!("{label}{whose} × {}", three_digits(ratio.at)));
         }
     }
-    Some(svg.finish("ratios", &format!("{fact}: {}", alt.join("; "))))
+    Some(svg.finish("beside-one", &format!("{fact}: {}", alt.join("; "))))
 }
 
 fn draw(svg: &mut Svg, axis: Log, middle: f64, mark: Mark, ratio: Ratio) {
