@@ -13,6 +13,7 @@ mod neighbour;
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use server_runtime::testing::{Program, Running};
 
@@ -34,7 +35,11 @@ const ASKED: [(&str, &str); 7] = [
 
 /// The gateway in Rust, which is built beside the laboratory's programs.
 fn rust_gateway() -> &'static str {
-    concat!(env!("CARGO_BIN_EXE_lab"), "/../gateway")
+    static PATH: LazyLock<String> = LazyLock::new(|| {
+        let beside = Path::new(env!("CARGO_BIN_EXE_lab")).with_file_name("gateway");
+        beside.to_string_lossy().into_owned()
+    });
+    &PATH
 }
 
 /// A gateway that gives the service `deadline_ms`.

@@ -9,7 +9,6 @@ fn bench() -> Bench {
         .file("empty/.keep", "")
         .file("cut.json", "{\"schema\":")
         .file("data.js", "window.BENCHMARK_DATA = nonsense")
-        .file("prices.toml", "about = 1\n")
         .file("results/20260101T000000Z-aaaaaa/run.json", "{}")
         .file("results/20260101T000000Z-aaaaaa/comparison.json", "[]")
 }
@@ -76,7 +75,7 @@ const LINES: [(&str, i32, &[&str]); 49] = [
         1,
         &["run.json: is not a wirebench.run/v1 record"],
     ),
-    ("report --json --cost prices.toml", 2, &["cannot be used with"]),
+    ("report --json --write", 2, &["cannot be used with"]),
     ("github summary nowhere", 1, &["nowhere"]),
     (
         "gate nowhere",
