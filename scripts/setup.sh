@@ -4,7 +4,7 @@
 # Usage: scripts/setup.sh [--check] [--dev] [--drivers] [--peers] [--dependencies] [--only NAME]
 #   --check  install nothing: say what is missing and how to get it; exit 1 when something is
 #   --only   nothing but this one, as --check names it, if it is missing
-#   --drivers  also the load generators of the profile comparisons: ab, wrk, autocannon, k6, oha (of these --dev takes the first three)
+#   --drivers  also the load generators that only some profiles use: ab, wrk, autocannon, k6, oha (of these --dev takes the first three)
 #   --peers  also the servers of the profile peers that are packages: nginx
 #   --dependencies  also what scripts/dependencies.sh uses: cargo-deny
 #   --dev    also what the tests use: shellcheck, actionlint, zizmor, a second jq for the filters; for the dashboard Chromium, a font

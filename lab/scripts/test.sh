@@ -13,7 +13,7 @@ step() { printf '\n== %s\n' "$1"; }
 programs() {
   CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo test --config 'build.rustc-workspace-wrapper="clippy-driver"' --workspace --locked \
     --all-targets --no-run --message-format json-render-diagnostics |
-    jq --raw-output 'select(.executable != null and .profile.test and (.manifest_path | endswith("lab/programs/Cargo.toml")) and .target.kind != ["bin"]) | .executable'
+    jq --raw-output 'select(.executable != null and .profile.test and (.manifest_path | endswith("lab/programs/Cargo.toml"))) | .executable'
 }
 
 # tests → the output of all of them, then one line over all

@@ -2,7 +2,7 @@
 # missing.sh: list what wirebench needs and this machine lacks, one line each: kind, name, how to get it (tab-separated).
 #
 # Usage: scripts/lib/missing.sh [--dev] [--drivers] [--peers] [--dependencies]
-#   --dev      also what the tests use       --drivers  also the load generators of the profile comparisons
+#   --dev      also what the tests use       --drivers  also the load generators that only some profiles use
 #   --peers    also the servers of the profile peers that are packages       --dependencies  also what checks the crates
 # Kinds: by-hand, package, go, cargo, cargo-slow, build, pip, npm, tool (a program of npm's, from drivers/NAME/package-lock.json).
 set -euo pipefail
@@ -14,7 +14,7 @@ cargo_deny=0.20.2
 oha=1.16.0
 zizmor="$(sed -n 's/^zizmor==\([0-9.]*\).*/\1/p' "$root/scripts/lib/zizmor/requirements.txt")"
 
-# need_drivers ALL → a line for each load generator of the profile comparisons, or (all = false) for those that take seconds
+# need_drivers ALL → a line for each load generator that only some profiles use, or (all = false) for those that take seconds
 need_drivers() {
   need ab apache2-utils httpd
   need wrk wrk wrk

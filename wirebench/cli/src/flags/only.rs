@@ -11,13 +11,6 @@ pub(crate) enum Only {
     Timings,
 }
 
-impl Only {
-    /// True if a series is measured.
-    pub(crate) fn has(self, counted: bool) -> bool {
-        counted == (self == Self::Counts)
-    }
-}
-
 impl Display for Only {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -2,6 +2,7 @@
 
 use super::args::Args;
 use crate::flags::hosts::Pin;
+use crate::flags::only::Only;
 use crate::flags::selection::Scope;
 use wirebench_declare::Project;
 use wirebench_declare::plan;
@@ -37,7 +38,7 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         profile: (name, profile),
         selection: &selection,
         series,
-        includes: &|counted| only.is_none_or(|only| only.has(counted)),
+        counted: only.map(|only| only == Only::Counts),
         part: own.as_ref().map_or(Part::Whole, |(shard, series)| Part::Shard {
             series,
             records_removed: shard.number == 1,

@@ -170,7 +170,7 @@ fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock>> {
 
 /// Whether a series is needed for the run's purpose and was chosen.
 fn includes(spec: &RunSpec, counted: bool) -> bool {
-    spec.purpose.wants(counted) && (spec.includes)(counted)
+    spec.purpose.wants(counted) && spec.counted.is_none_or(|only| only == counted)
 }
 
 /// Whether a series of the candidate is in this machine's part of the run, needed and chosen.

@@ -71,8 +71,8 @@ pub struct RunSpec<'a> {
     pub selection: &'a Selection,
     /// The candidate's series.
     pub series: Vec<PlannedSeries<'a>>,
-    /// Whether a series is measured, by whether it is counted.
-    pub includes: &'a dyn Fn(bool) -> bool,
+    /// Only counted series (true), or only timed ones (false); `None` for both.
+    pub counted: Option<bool>,
     /// The part of the run that this machine measures.
     pub part: Part<'a>,
     /// Rounds of each series and variant in the first stage.
