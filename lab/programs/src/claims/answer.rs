@@ -14,6 +14,14 @@ use wirebench_record::run::{Round, Run};
 /// The latency that h2load measures over HTTP/2 leaves out its own waiting, and cannot be compared with HTTP/1.1's.
 const NO_LATENCY: &str = "h2load";
 
+/// A lead whose interval begins nearer to 1 than this is called small.
+const NARROW: f64 = 1.05;
+
+/// The end of a clear ratio's interval that is nearer to 1, as a multiple above 1.
+const fn low_end(times: Multiple) -> f64 {
+    if times.times > 1.0 { times.low } else { 1.0 / times.high }
+}
+
 /// One job with its figures in a run.
 #[derive(Debug)]
 pub struct Answer<'a> {
@@ -35,35 +43,51 @@ pub struct Answer<'a> {
     microseconds: Option<[f64; 2]>,
 }
 
-/// Every job of the comparisons by rank, those without one last, each by the newest run that measured its comparison.
+/// Every job of the comparisons by the newest run that measured its comparison; groups in the order in which they are first
+/// named, the largest lead of gRPC first in each.
 #[must_use]
 pub fn answers<'a>(comparisons: &'a [PublicComparison], runs: &[&Run]) -> Vec<Answer<'a>> {
-    let of = |comparison: &'a PublicComparison| {
+    let mut answers: Vec<Answer> = Vec::new();
+    for comparison in comparisons {
         let run = newest(comparison, runs.iter().copied());
-        comparison.jobs.iter().map(move |job| answer(job, run))
-    };
-    let mut answers: Vec<Answer> = comparisons.iter().flat_map(of).collect();
-    answers.sort_by_key(|answer| answer.job.rank.unwrap_or(u32::MAX));
+        answers.extend(comparison.jobs.iter().map(|job| answer(job, run)));
+    }
+    let groups: Vec<&str> = answers.iter().map(|answer| answer.job.group.as_str()).collect();
+    let place = |answer: &Answer| groups.iter().position(|group| *group == answer.job.group);
+    let times = |answer: &Answer| answer.server_cpu.map_or(f64::INFINITY, |cpu| cpu.times);
+    answers.sort_by(|one, other| {
+        let by_group = place(one).cmp(&place(other));
+        by_group.then(times(one).total_cmp(&times(other)))
+    });
     answers
 }
 
-/// All answers in one sentence: in how many jobs the first side, HTTP, costs less, and in how many the second.
+/// All answers in one sentence: the range of ratios in each group. It counts no wins: jobs are examples, not votes.
 #[must_use]
 pub fn headline(answers: &[Answer]) -> String {
-    let measured: Vec<Multiple> = answers.iter().filter_map(|answer| answer.server_cpu).collect();
-    let less = |is_first: bool| {
-        let clear = measured.iter().filter(|cpu| cpu.is_clear());
-        clear.filter(|cpu| (cpu.times > 1.0) == is_first).count()
+    let groups = answers.chunk_by(|one, other| one.job.group == other.job.group);
+    let range = |group: &[Answer]| {
+        let measured: Vec<f64> = group
+            .iter()
+            .filter_map(|answer| Some(answer.server_cpu?.times))
+            .collect();
+        let [least, most] = [*measured.first()?, *measured.last()?].map(three_digits);
+        let name = plain(&group[0].job.group).to_lowercase();
+        let range = if least == most {
+            format!("× {least}")
+        } else {
+            format!("× {least} to × {most}")
+        };
+        Some(format!("{name} {range}"))
     };
-    let (http, grpc) = (less(true), less(false));
-    let equal = match measured.len() - http - grpc {
-        0 => String::new(),
-        equal => format!("; in {equal} no difference was seen"),
-    };
-    format!(
-        "Of {} jobs that were measured, HTTP costs the server less CPU in {http} and gRPC in {grpc}{equal}.",
-        measured.len()
-    )
+    let ranges: Vec<String> = groups.filter_map(range).collect();
+    match ranges.as_slice() {
+        [] => "No job was measured.".into(),
+        ranges => format!(
+            "gRPC takes this much of HTTP's server CPU per request: {}.",
+            ranges.join(", ")
+        ),
+    }
 }
 
 fn answer<'a>(job: &'a Job, run: Option<&Run>) -> Answer<'a> {
@@ -88,9 +112,15 @@ fn answer<'a>(job: &'a Job, run: Option<&Run>) -> Answer<'a> {
 }
 
 impl Answer<'_> {
+    /// The job with the shape of work that it belongs to.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{}: {}", self.job.group, self.job.job)
+    }
+
     /// The job and its answer in one line of Markdown.
     fn line(&self) -> String {
-        format!("**{}**: {}", plain(&self.job.job), self.sentence())
+        format!("**{}**: {}", plain(&self.name()), self.sentence())
     }
 
     /// The answer in one sentence that can be quoted: which side costs the server less CPU, and by how much.
@@ -113,7 +143,8 @@ impl Answer<'_> {
             (second, first, 1.0 / cpu.times, 1.0 / high, 1.0 / low)
         };
         let [times, low, high] = [times, low, high].map(three_digits);
-        format!("{less} costs less. {more} takes × {times} ({low} to {high}) of its server CPU per request.")
+        let narrowly = if low_end(cpu) < NARROW { " by little" } else { "" };
+        format!("{less} costs less{narrowly}. {more} takes × {times} ({low} to {high}) of its server CPU per request.")
     }
 
     fn row(&self) -> Vec<String> {
@@ -132,7 +163,7 @@ impl Answer<'_> {
         ];
         let series = [&self.job.pair[0], &self.job.pair[1]].map(|id| format!("`{}`", plain(id)));
         let mut cells = vec![
-            plain(&self.job.job),
+            plain(&self.name()),
             format!("{} → {}", plain(first), plain(second)),
             both(self.microseconds),
         ];
@@ -142,7 +173,7 @@ impl Answer<'_> {
     }
 }
 
-/// A list of all answers: README and document share it.
+/// A list of all answers: README quotes some of its lines.
 fn list(answers: &[Answer]) -> String {
     answers.iter().fold(String::new(), |mut out, one| {
         let _ = writeln!(out, "- {}", one.line());
@@ -189,64 +220,72 @@ mod tests {
 
     fn job(pair: [&str; 2]) -> Job {
         Job {
-            job: "a direct call".into(),
+            group: "Called directly".into(),
+            job: "a call".into(),
             sides: ["HTTP".into(), "gRPC".into()],
             pair: pair.map(str::to_owned),
-            rank: None,
         }
     }
 
-    #[test]
-    fn the_headline_counts_the_jobs_in_which_each_side_costs_less() {
-        let run = run();
-        let known = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
-        let of = |times: f64, low: f64, high: f64| Answer {
+    fn with_cpu(job: &Job, [low, times, high]: [f64; 3]) -> Answer<'_> {
+        let bounds = Bounds::Interval;
+        Answer {
             server_cpu: Some(Multiple {
                 times,
                 low,
                 high,
-                bounds: Bounds::Interval,
+                bounds,
             }),
-            ..answer(&known, Some(&run))
-        };
-        let missing = job(["weather-fixed-count@http@h2load", "x@y@z"]);
-        let all = [
-            of(1.8, 1.6, 2.0),
-            of(1.4, 1.2, 1.6),
-            of(0.7, 0.6, 0.8),
-            of(1.0, 0.8, 1.2),
-            answer(&missing, Some(&run)),
-        ];
-        assert_eq!(
-            headline(&all),
-            "Of 4 jobs that were measured, HTTP costs the server less CPU in 2 and gRPC in 1; in 1 no difference was seen."
-        );
-        assert_eq!(
-            headline(&all[..3]),
-            "Of 3 jobs that were measured, HTTP costs the server less CPU in 2 and gRPC in 1."
-        );
+            ..answer(job, Some(&run()))
+        }
     }
 
     #[test]
-    fn jobs_are_sorted_by_rank() {
-        let mut jobs = [
-            job(["a@b@c", "a@d@c"]),
-            job(["a@b@c", "a@d@c"]),
-            job(["a@b@c", "a@d@c"]),
+    fn the_headline_gives_the_range_of_each_group_and_counts_no_wins() {
+        let direct = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
+        let mut chain = direct.clone();
+        chain.group = "Through a chain".into();
+        let missing = job(["weather-fixed-count@http@h2load", "x@y@z"]);
+        let all = [
+            with_cpu(&direct, [0.7, 0.8, 0.9]),
+            with_cpu(&direct, [1.6, 1.8, 2.0]),
+            with_cpu(&chain, [0.9, 0.94, 0.99]),
         ];
-        (jobs[0].job, jobs[1].job, jobs[2].job) = ("last".into(), "second".into(), "first".into());
-        (jobs[1].rank, jobs[2].rank) = (Some(2), Some(1));
-        let comparison = crate::claims::document::tests::comparison();
+        assert_eq!(
+            headline(&all),
+            "gRPC takes this much of HTTP's server CPU per request: called directly × 0.80 to × 1.80, through a chain × 0.94."
+        );
+        assert_eq!(headline(&[answer(&missing, Some(&run()))]), "No job was measured.");
+    }
+
+    #[test]
+    fn a_lead_whose_interval_begins_close_to_one_is_said_to_be_small() {
+        let direct = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
+        let line = |cpu| with_cpu(&direct, cpu).sentence();
+        assert!(line([1.03, 1.07, 1.12]).starts_with("HTTP costs less by little. gRPC takes × 1.07"));
+        assert!(line([0.85, 0.94, 0.99]).starts_with("gRPC costs less by little. HTTP takes × 1.06"));
+        assert!(line([1.51, 1.66, 1.77]).starts_with("HTTP costs less. gRPC takes × 1.66"));
+    }
+
+    #[test]
+    fn jobs_are_listed_by_group_and_by_effect() {
+        let [http, grpc] = ["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"];
+        let mut jobs = [job([http, grpc]), job([grpc, http]), job([http, grpc])];
+        (jobs[0].job, jobs[1].job, jobs[2].job) = ("third".into(), "second".into(), "first".into());
+        jobs[2].group = "A group named later".into();
+        jobs.swap(0, 1);
+        jobs.swap(0, 2);
         let comparison = PublicComparison {
             jobs: jobs.to_vec(),
-            ..comparison
+            ..crate::claims::document::tests::comparison()
         };
         let text = list(&answers(&[comparison], &[&run()]));
-        let at = |word: &str| text.find(word).unwrap();
+        let at = |word: &str| text.find(word).unwrap_or_else(|| panic!("no {word} in {text}"));
         assert!(
-            at("**first**") < at("**second**") && at("**second**") < at("**last**"),
+            at("A group named later: first") < at("Called directly: second"),
             "{text}"
         );
+        assert!(at("Called directly: second") < at("Called directly: third"), "{text}");
     }
 
     #[test]
@@ -256,7 +295,7 @@ mod tests {
         let answer = answer(&forth, Some(&run));
         let line = answer.line();
         assert!(
-            line.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
+            line.starts_with("**Called directly: a call**: HTTP costs less. gRPC takes × 1."),
             "{line}"
         );
         assert!(answer.latency.is_none(), "two protocols, and h2load");
@@ -269,7 +308,7 @@ mod tests {
         back.sides.reverse();
         let line = super::answer(&back, Some(&run)).line();
         assert!(
-            line.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
+            line.starts_with("**Called directly: a call**: HTTP costs less. gRPC takes × 1."),
             "{line}"
         );
     }
@@ -280,7 +319,7 @@ mod tests {
         let missing = job(["weather-fixed-count@http@h2load", "x@y@z"]);
         assert_eq!(
             answer(&missing, Some(&run)).line(),
-            "**a direct call**: not measured in this run."
+            "**Called directly: a call**: not measured in this run."
         );
         let known = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
         let mut unclear = answer(&known, Some(&run));
@@ -292,7 +331,7 @@ mod tests {
         });
         assert_eq!(
             unclear.line(),
-            "**a direct call**: no difference in server CPU that this run can see (gRPC takes × 0.90 to × 1.20 of HTTP's)."
+            "**Called directly: a call**: no difference in server CPU that this run can see (gRPC takes × 0.90 to × 1.20 of HTTP's)."
         );
     }
 }

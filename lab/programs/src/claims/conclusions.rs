@@ -25,22 +25,27 @@ pub(super) fn section(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// `of 13 claims 7 hold, 1 is reversed, 5 this run can't tell (2 of those that hold with a smaller difference).`
+/// `of 13 claims 4 hold, 3 have the same direction, far smaller, 1 is contradicted, 5 this run can't tell.`
 pub(crate) fn tally(outcomes: &[Outcome]) -> String {
     let of = |wanted: &[Finding]| {
         counted(outcomes)
             .filter(|tested| wanted.contains(&tested.finding))
             .count()
     };
-    let smaller = counted(outcomes)
-        .filter(|tested| tested.size().is_some_and(|size| size.is_smaller))
-        .count();
-    let holds = of(&[Finding::Holds, Finding::HoldsOnEqualTermsOnly]);
+    let far_smaller = counted(outcomes).filter(|tested| tested.is_far_smaller()).count();
+    let holds = of(&[Finding::Holds, Finding::HoldsOnEqualTermsOnly]) - far_smaller;
     let counts = [
         (holds, ["holds", "hold"]),
         (
+            far_smaller,
+            [
+                "has the same direction, far smaller",
+                "have the same direction, far smaller",
+            ],
+        ),
+        (
             of(&[Finding::Contradicted, Finding::Reverses]),
-            ["is reversed", "are reversed"],
+            ["is contradicted", "are contradicted"],
         ),
         (
             of(&[Finding::Vanishes]),
@@ -53,15 +58,10 @@ pub(crate) fn tally(outcomes: &[Outcome]) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, [one, many])| format!("{count} {}", if count == 1 { one } else { many }))
         .collect();
-    let aside = if smaller > 0 {
-        format!(" ({smaller} of those that hold with a smaller difference)")
-    } else {
-        String::new()
-    };
     match counted(outcomes).count() {
         0 => "no claim is counted.".into(),
-        1 => format!("its one claim: {}{aside}.", counts.join(", ")),
-        count => format!("of {count} claims {}{aside}.", counts.join(", ")),
+        1 => format!("its one claim: {}.", counts.join(", ")),
+        count => format!("of {count} claims {}.", counts.join(", ")),
     }
 }
 
@@ -175,6 +175,7 @@ mod tests {
             claims: vec![Claim {
                 quantity: Quantity::ThroughputRps,
                 values: [1.0, 2.0],
+                called_equal: false,
             }],
             not_counted: None,
             experiments: vec![experiment()],
@@ -235,7 +236,7 @@ mod tests {
         let reversed = [outcome(&question, Finding::Contradicted, (false, Some(0.1)))];
         let text = section(&reversed);
         assert!(
-            text.contains("1 is reversed.") && text.contains("The one change tried has no effect"),
+            text.contains("1 is contradicted.") && text.contains("The one change tried has no effect"),
             "{text}"
         );
         assert!(

@@ -1,6 +1,6 @@
 //! The finding for a claim, in words.
 
-use crate::claims::judged::{Finding, TestedClaim};
+use crate::claims::judged::{Finding, SizeKind, TestedClaim};
 
 use wirebench_present::report::format::three_digits;
 
@@ -28,8 +28,12 @@ pub(crate) fn tested(tested: &TestedClaim) -> String {
         };
     }
     if let Some(size) = tested.size() {
-        let kind = if size.is_smaller { "smaller" } else { "larger" };
-        return format!("{words}, {kind}: {}", of(size.ours, size.claimed));
+        let sizes = of(size.ours, size.claimed);
+        return match size.kind {
+            SizeKind::FarSmaller => format!("~ same direction, far smaller: {sizes}"),
+            SizeKind::Smaller => format!("{words}, smaller: {sizes}"),
+            SizeKind::Larger => format!("{words}, larger: {sizes}"),
+        };
     }
     let shown = match tested.finding {
         Finding::Contradicted => &tested.theirs,

@@ -1,12 +1,13 @@
 //! A published monthly estimate, and the resources that the same requests take here.
 
-use crate::claims::figures::figure;
+use crate::claims::figures::{figure, median_of, pair};
 use crate::claims::judged::DAYS;
 use crate::claims::judged::{RequestUse, month};
 use crate::claims::prices::Prices;
 use crate::claims::publication::Month;
 use wirebench_present::report::format::{count, plain, three_digits};
 use wirebench_present::report::table::{Table, number, text};
+use wirebench_record::metric::Metric;
 use wirebench_record::run::Run;
 
 /// The table; empty if the run has not measured both sides.
@@ -29,14 +30,31 @@ pub(super) fn section(estimate: &Month, run: &Run, prices: Option<&Prices>) -> S
     }
     let [first, second] = [&estimate.sides[0], &estimate.sides[1]].map(|side| plain(side));
     let head = format!("a month of {} requests a day", count(day));
+    let assumed = day / 86_400.0;
+    let is_reverse = taken[1].cpu_s > taken[0].cpu_s && estimate.published_gb[1] < estimate.published_gb[0];
+    let reverse = if is_reverse {
+        format!(" {second} takes more CPU here, the reverse of the published saving.")
+    } else {
+        String::new()
+    };
+    let rate = rate_of(estimate, run).map_or_else(String::new, |rate| {
+        let [rate, assumed] = [rate, assumed].map(figure);
+        format!(" CPU per request was measured at {rate} requests/s; the assumption is {assumed} a second on average, and at a lower rate a request takes more CPU.")
+    });
     format!(
-        "### What a month takes\n\nTheir assumption is {} requests a day. Measured with `{}` and `{}`, all processes; a month has {DAYS} days.\n\n{}\n{}\n\n",
+        "### What a month takes\n\nTheir assumption is {} requests a day. Measured with `{}` and `{}`, all processes; a month has {DAYS} days.{rate}{reverse}\n\n{}\n{}\n\n",
         count(day),
         plain(&estimate.pair[0]),
         plain(&estimate.pair[1]),
         Table::new([text(head), number(first), number(second)], rows).markdown(),
         about(prices)
     )
+}
+
+/// The rate that both sides were measured at, requests/s: the median of the first side.
+fn rate_of(estimate: &Month, run: &Run) -> Option<f64> {
+    let [first, _] = pair(run, &estimate.pair)?;
+    median_of(first, |round| Metric::Throughput.of(round))
 }
 
 /// The prices; without any, how to get the costs.
@@ -82,6 +100,8 @@ mod tests {
             "| published traffic, GB | 130 | 52.0 |",
             "1,000,000 requests a day",
             "--cost prices.toml",
+            "the assumption is 11.6 a second on average",
+            "gRPC inside takes more CPU here, the reverse of the published saving",
         ] {
             assert!(shown.contains(needed), "no {needed:?} in\n{shown}");
         }

@@ -82,7 +82,7 @@ pub fn render(comparisons: &[PublicComparison], runs: &[&Run]) -> Result<String,
 
 fn job_line(answer: &Answer) -> JobLine {
     JobLine {
-        job: name(&answer.job.job),
+        job: name(&answer.name()),
         sentence: sentence(&answer.sentence()),
     }
 }
@@ -90,7 +90,7 @@ fn job_line(answer: &Answer) -> JobLine {
 fn of_jobs(answers: &[Answer]) -> Option<Picture> {
     let rows: Vec<Row> = answers
         .iter()
-        .filter_map(|answer| Some((name(&answer.job.job), vec![(Mark::Dot, measured(answer.server_cpu?))])))
+        .filter_map(|answer| Some((name(&answer.name()), vec![(Mark::Dot, measured(answer.server_cpu?))])))
         .collect();
     picture(&rows, "Server CPU per request, gRPC as a multiple of HTTP")
 }
@@ -195,15 +195,16 @@ mod tests {
                 claims: vec![Claim {
                     quantity: Quantity::ThroughputRps,
                     values: [1785.0, 3745.0],
+                    called_equal: false,
                 }],
                 not_counted: None,
                 experiments: Vec::new(),
             }],
             jobs: vec![Job {
+                group: "Called directly".into(),
                 job: "a direct call".into(),
                 sides: ["HTTP".into(), "gRPC".into()],
                 pair,
-                rank: None,
             }],
             ..crate::claims::document::tests::comparison()
         }

@@ -113,6 +113,9 @@ pub struct Claim {
     pub quantity: Quantity,
     /// The two figures, in the quantity's unit.
     pub values: [f64; 2],
+    /// Whether the publication calls them equal although they differ.
+    #[serde(default)]
+    pub called_equal: bool,
 }
 
 /// The quantity of a claim; the unit is in the name.
@@ -284,7 +287,8 @@ printed = ["1,785", "3,745"]
 about = "HTTP, 50 connections"
 check = { littles_law = { throughput_rps = 1785, latency_ms = 28.0, in_flight = 50 } }
 [[jobs]]
-job = "a direct call"
+group = "Called directly"
+job = "a small answer"
 sides = ["HTTP", "gRPC"]
 pair = ["c@http@h2load", "c@grpc@h2load"]
 [[factors]]

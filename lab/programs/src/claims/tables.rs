@@ -29,7 +29,8 @@ pub(super) fn overview(judged: &[Judged]) -> Table {
         text("comparison"),
         text("its advice"),
         number("claims that hold"),
-        number("are reversed"),
+        number("same direction, far smaller"),
+        number("are contradicted"),
         number("vanish on equal terms"),
         number("can't tell, not measured"),
     ];
@@ -37,13 +38,15 @@ pub(super) fn overview(judged: &[Judged]) -> Table {
         let comparison = judged.comparison;
         let count = |wanted: [Finding; 2]| {
             let found = conclusions::counted(&judged.outcomes).filter(|tested| wanted.contains(&tested.finding));
-            found.count().to_string()
+            found.filter(|tested| !tested.is_far_smaller()).count().to_string()
         };
+        let far_smaller = conclusions::counted(&judged.outcomes).filter(|tested| tested.is_far_smaller());
         [
             format!("[{}](#{})", comparison.letter, anchor(comparison)),
             plain(&comparison.title),
             plain(&comparison.advice),
             count([Finding::Holds, Finding::HoldsOnEqualTermsOnly]),
+            far_smaller.count().to_string(),
             count([Finding::Contradicted, Finding::Reverses]),
             count([Finding::Vanishes; 2]),
             count([Finding::CannotTell, Finding::NotMeasured]),

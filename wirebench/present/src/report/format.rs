@@ -225,12 +225,16 @@ pub fn machine(host: &Host) -> String {
     plain(&format!("{} × {model}, {memory}, {}", host.cpu_count, host.kernel))
 }
 
-/// Programs and their versions in one line: `hey v0.1.5 · jq 1.7`.
+/// Programs and their versions in one line, each once: `hey v0.1.5 · jq 1.7`.
 #[must_use]
 pub fn tools(tools: &[ToolVersion]) -> String {
-    let each: Vec<String> = (tools.iter())
-        .map(|tool| plain(&format!("{} {}", tool.name, tool.version)))
-        .collect();
+    let mut each: Vec<String> = Vec::new();
+    for tool in tools {
+        let shown = plain(&format!("{} {}", tool.name, tool.version));
+        if !each.contains(&shown) {
+            each.push(shown);
+        }
+    }
     each.join(" · ")
 }
 

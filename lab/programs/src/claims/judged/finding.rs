@@ -32,7 +32,11 @@ impl Finding {
         let (Some(theirs), Some(equal)) = (theirs, equal) else {
             return Self::NotMeasured;
         };
-        let claimed = by_value(claim.quantity, claim.values);
+        let claimed = if claims_equality(claim) {
+            Better::Neither
+        } else {
+            by_value(claim.quantity, claim.values)
+        };
         let [theirs, equal] = [theirs, equal].map(|measured| by_interval(claim, measured));
         let is_opposite = |better: Better| better != claimed && matches!(better, Better::First | Better::Second);
         match (theirs == claimed, equal == claimed) {
@@ -48,7 +52,7 @@ impl Finding {
 
 /// Whether a claim says that both sides are equal.
 pub(super) fn claims_equality(claim: &Claim) -> bool {
-    by_value(claim.quantity, claim.values) == Better::Neither
+    claim.called_equal || by_value(claim.quantity, claim.values) == Better::Neither
 }
 
 /// Which side is better.

@@ -22,6 +22,9 @@ use wirebench_record::run::Run;
 /// A size holds when the logarithm of ours differs from that of theirs by a smaller share of theirs.
 const SAME_SIZE: f64 = 0.25;
 
+/// A difference is far smaller than the published one when its logarithm is at most this share of theirs.
+const FAR_SMALLER: f64 = 1.0 / 3.0;
+
 /// A claim with its finding.
 #[derive(Debug, Clone)]
 pub struct TestedClaim<'a> {
@@ -49,6 +52,12 @@ impl TestedClaim<'_> {
         claims_equality(self.claim)
     }
 
+    /// Whether only the direction of the claim holds.
+    #[must_use]
+    pub fn is_far_smaller(&self) -> bool {
+        self.size().is_some_and(|size| size.kind == SizeKind::FarSmaller)
+    }
+
     /// How our ratio on equal terms compares in size with theirs, for a claim of a difference that holds; `None` if the sizes
     /// are the same.
     #[must_use]
@@ -62,7 +71,11 @@ impl TestedClaim<'_> {
             return None;
         }
         Some(Size {
-            is_smaller: size.abs() < of.abs(),
+            kind: match size.abs() / of.abs() {
+                share if share <= FAR_SMALLER => SizeKind::FarSmaller,
+                share if share < 1.0 => SizeKind::Smaller,
+                _ => SizeKind::Larger,
+            },
             ours: ours.times,
             claimed,
         })
@@ -72,12 +85,23 @@ impl TestedClaim<'_> {
 /// A claim that holds with another size: both ratios, second side to first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
-    /// Whether the difference we measured is the smaller one.
-    pub is_smaller: bool,
+    /// The difference that we measured, beside the published one.
+    pub kind: SizeKind,
     /// Our ratio.
     pub ours: f64,
     /// The published ratio.
     pub claimed: f64,
+}
+
+/// How a difference that was measured compares with the published one of the same direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeKind {
+    /// At most a third of it, by logarithms: only the direction holds.
+    FarSmaller,
+    /// Smaller.
+    Smaller,
+    /// Larger.
+    Larger,
 }
 
 /// One question with its claims and experiments.

@@ -7,6 +7,7 @@ fn claim(first: f64, second: f64) -> Claim {
     Claim {
         quantity: Quantity::ThroughputRps,
         values: [first, second],
+        called_equal: false,
     }
 }
 
@@ -99,6 +100,37 @@ fn every_finding_follows_from_the_three_ratios() {
     let equal = claim(1000.0, 1010.0);
     assert_eq!(found(&equal, [100.0, 100.0], [100.0, 101.0]), Finding::Holds);
     assert_eq!(found(&equal, [100.0, 150.0], [100.0, 150.0]), Finding::Contradicted);
+}
+
+#[test]
+fn figures_that_a_publication_calls_equal_are_a_claim_of_equality() {
+    let called_equal = Claim {
+        called_equal: true,
+        ..claim(1_973.5, 2_148.6)
+    };
+    assert_eq!(found(&called_equal, [100.0, 101.0], [100.0, 101.0]), Finding::Holds);
+    assert_eq!(
+        found(&called_equal, [100.0, 115.0], [100.0, 115.0]),
+        Finding::Contradicted
+    );
+}
+
+#[test]
+fn a_difference_of_at_most_a_third_of_theirs_has_only_the_direction() {
+    let size = |rate: f64| {
+        let run = run_of(&[("a@http@x", 100.0), ("a@grpc@x", rate)]);
+        outcome(&question(claim(1000.0, 1880.0)), &run).claims[0]
+            .size()
+            .map(|size| size.kind)
+    };
+    let kinds = [115.0, 134.0, 180.0, 300.0].map(size);
+    let expected = [
+        Some(SizeKind::FarSmaller),
+        Some(SizeKind::Smaller),
+        None,
+        Some(SizeKind::Larger),
+    ];
+    assert_eq!(kinds, expected);
 }
 
 #[test]

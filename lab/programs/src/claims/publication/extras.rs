@@ -38,16 +38,16 @@ pub struct Month {
     pub published_gb: [f64; 2],
 }
 
-/// A use case for which one of two sides is chosen.
+/// A use case for which one of two sides is chosen: HTTP, then gRPC.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
+    /// The shape of work that it belongs to; the document keeps the order in which groups are first named.
+    pub group: String,
     /// The use case with its conditions.
     pub job: String,
     /// The names of the two sides.
     pub sides: [String; 2],
     /// The two series that decide it.
     pub pair: [String; 2],
-    /// Its place in the document's answer, from 1; jobs without a rank follow.
-    pub rank: Option<u32>,
 }
