@@ -13,7 +13,7 @@ use crate::{compose, declared, dotnet, go, hints, jvm, node, python, rust, write
 /// The declarations of a repository, as the text of its `wirebench.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
-    /// The declared servers, each with its description; if none was found, one made-up example.
+    /// The declared servers, each with its description.
     pub servers: Vec<String>,
     /// True if they were probed while running; otherwise they are guessed from their sources.
     pub probed: bool,
@@ -24,6 +24,16 @@ pub struct Found {
     /// The file.
     pub toml: String,
 }
+
+/// The ecosystems that are known, each with the files that tell of it: a name, or an ending after a dot.
+const LOOKED_FOR: [(&str, &[&str]); 6] = [
+    ("Rust", &["Cargo.toml"]),
+    ("Go", &["go.mod"]),
+    ("Node.js", &["package.json"]),
+    ("Python", &[".py"]),
+    ("JVM", &["pom.xml", "build.gradle", "build.gradle.kts"]),
+    (".NET", &[".csproj"]),
+];
 
 /// The programs of a repository that look like servers.
 #[derive(Debug, Clone)]
@@ -59,6 +69,26 @@ impl Programs {
         program::make_names_unique(&mut programs);
         let calls = proto::calls(&files);
         Self { files, programs, calls }
+    }
+
+    /// If there is none: what was looked at, and what was found missing.
+    #[must_use]
+    pub fn missing(&self) -> Option<String> {
+        if !self.programs.is_empty() {
+            return None;
+        }
+        let is_there = |mark: &&&str| match mark.strip_prefix('.') {
+            Some(ending) => self.files.below("", &[ending]).next().is_some(),
+            None => self.files.named(mark).next().is_some() || self.files.above(mark).is_some(),
+        };
+        let said = LOOKED_FOR.map(|(ecosystem, marks)| match marks.iter().find(is_there) {
+            Some(mark) => format!("\n  {ecosystem}: {mark} is there, but no program that is known to be a server"),
+            None => format!("\n  {ecosystem}: no {}", marks.join(", no ")),
+        });
+        Some(format!(
+            "no server was found, and nothing was written. Looked at:{}",
+            said.concat()
+        ))
     }
 
     /// Every one, with where it was found and how it is started.
@@ -168,7 +198,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::write::CHANGE_THIS;
     use wirebench_declare::Project;
 
     fn found(files: &Files) -> Found {
@@ -183,12 +212,26 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_leaves_one_made_up_server_to_be_changed() {
-        let files = Files::of(&[]);
-        let project = parses(&files);
-        assert_eq!(project.servers.len(), 1);
-        let found = found(&files);
-        assert!(found.servers.is_empty() && found.toml.contains(CHANGE_THIS));
+    fn what_was_looked_at_is_said_only_where_nothing_was_found() {
+        let missing = |pairs: &[(&str, &str)]| Programs::among(Files::of(pairs)).missing();
+        let nothing = missing(&[]).unwrap();
+        for (ecosystem, marks) in LOOKED_FOR {
+            let line = format!("\n  {ecosystem}: no {}", marks[0]);
+            assert!(nothing.contains(&line), "{nothing}");
+        }
+        let library = missing(&[("go.mod", "module example.org/x\n"), ("a/b.py", "x = 1\n")]).unwrap();
+        for line in [
+            "Go: go.mod is there, but",
+            "Python: .py is there, but",
+            "JVM: no pom.xml, no build.gradle,",
+        ] {
+            assert!(library.contains(line), "{library}");
+        }
+        let main = "package main\nimport \"net/http\"\nfunc main() { http.ListenAndServe(\":8080\", nil) }\n";
+        assert_eq!(
+            missing(&[("go.mod", "module example.org/x\n"), ("main.go", main)]),
+            None
+        );
     }
 
     #[test]
@@ -274,8 +317,10 @@ mod tests {
         #[test]
         fn whatever_the_folder_holds_what_is_written_can_be_read(files in prop::collection::vec((path(), text()), 0..10)) {
             let pairs: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-            let project = parses(&Files::of(&pairs));
-            prop_assert!(!project.servers.is_empty());
+            let files = Files::of(&pairs);
+            if Programs::among(files.clone()).missing().is_none() {
+                prop_assert!(!parses(&files).servers.is_empty());
+            }
         }
     }
 }

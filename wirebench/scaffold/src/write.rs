@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::hints::{Hints, Port};
-use crate::program::{Language, LaunchMethod, Program, argv, slug, unique_name};
+use crate::hints::Port;
+use crate::program::{LaunchMethod, Program, slug, unique_name};
 use crate::proto::Call;
 
 /// The comment behind a guessed line.
@@ -27,8 +27,6 @@ pub(super) const FOOT: &str = "
 
 /// The whole file.
 pub(super) fn toml(programs: &[Program], calls: &[Call], exposed: Option<u16>) -> String {
-    let made_up = [made_up()];
-    let programs = if programs.is_empty() { &made_up } else { programs };
     let mut out = HEAD.to_owned();
     let drivers: Vec<String> = [
         ("hey", programs.iter().any(|one| one.http)),
@@ -70,29 +68,6 @@ pub(super) fn scenarios(out: &mut String, operations: &BTreeMap<String, Option<&
     }
 }
 
-/// The example server if none was found.
-fn made_up() -> Program {
-    Program {
-        name: "server".into(),
-        about: "no server was found: this one is made up".into(),
-        http: true,
-        grpc: false,
-        launch: LaunchMethod::Command {
-            build: None,
-            command: argv(&["./server"]),
-        },
-        hints: Hints {
-            port: Port::Unknown,
-            health: None,
-            path: None,
-            grpc_health: false,
-        },
-        sources: Vec::new(),
-        language: Language::Rust,
-        manifest: String::new(),
-    }
-}
-
 /// A server's table, with guesses marked.
 pub(super) fn server(
     out: &mut String,
@@ -116,9 +91,7 @@ pub(super) fn server(
             if let Some(build) = build {
                 line(out, &format!("build     = {}", list(build)), false);
             }
-            let guessed = command
-                .first()
-                .is_some_and(|first| first == "./server" || first == "npm");
+            let guessed = command.first().is_some_and(|first| first == "npm");
             line(out, &format!("command   = {}", list(command)), guessed);
         }
     }

@@ -30,7 +30,7 @@ use wirebench_scaffold::{Found, ProbeContext, Programs};
 Programs are built and started on this machine with their own commands, and are ended after the probe. A server is sent \
 only GET requests, and the gRPC calls that the repository's .proto files declare.
 Written are wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and .gitignore if there is none. A file that \
-exists is left as it is; the exit code is then 1.")]
+exists is left as it is; the exit code is then 1. If no server is found, nothing is written, and the exit code is 1.")]
 pub(crate) struct Args {
     /// The folder of the servers to measure; without it, the current folder.
     #[arg(value_name = "DIR")]
@@ -82,6 +82,9 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let top = git::top(&folder).unwrap_or_else(|| folder.clone());
     let unreadable = || format!("{}: cannot be read", folder.display());
     let mut programs = Programs::of(&folder, &top).with_context(unreadable)?;
+    if let Some(missing) = programs.missing() {
+        anyhow::bail!(missing);
+    }
     for program in programs.list() {
         log::info!("found     {program}");
     }

@@ -10,9 +10,6 @@ use wirebench_scaffold::{CHANGE_THIS, Found};
 
 /// Prints what is declared, what is not, and the open questions.
 pub(super) fn print_result(found: &Found) {
-    if found.servers.is_empty() {
-        println!("no server was found; wirebench.toml has a made-up one");
-    }
     for server in &found.servers {
         println!("{}  {server}", if found.probed { "declared" } else { "guessed " });
     }

@@ -7,7 +7,12 @@ use crate::bench::{Bench, git_in};
 const MAIN: &str = "package main\nfunc main() { http.HandleFunc(\"/health\", f); http.ListenAndServe(\":\"+os.Getenv(\"PORT\"), nil) }\n";
 
 fn go() -> Bench {
-    Bench::empty()
+    with_server(Bench::empty())
+}
+
+/// Adds the sources of a server that init finds.
+pub(crate) fn with_server(bench: Bench) -> Bench {
+    bench
         .file("go.mod", "module example.org/shop\n")
         .file("cmd/api/main.go", MAIN)
 }
@@ -99,11 +104,12 @@ fn printing_writes_nothing() {
 fn a_folder_of_a_larger_repository_has_its_workflows_at_the_top() {
     let outer = tempfile::tempdir().unwrap();
     git_in(outer.path(), &["init", "--quiet", "--initial-branch", "trunk"]);
-    fs::create_dir_all(outer.path().join("services/api")).unwrap();
-    let folder = outer.path().join("services/api").to_string_lossy().into_owned();
-    let ended = Bench::empty().run(&["init", &folder]);
+    let folder = outer.path().join("services/api");
+    fs::create_dir_all(folder.join("cmd/api")).unwrap();
+    fs::write(folder.join("go.mod"), "module example.org/shop\n").unwrap();
+    fs::write(folder.join("cmd/api/main.go"), MAIN).unwrap();
+    let ended = Bench::empty().run(&["init", "--no-probe", &folder.to_string_lossy()]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stdout.contains("no server was found"), "{}", ended.stdout);
     let workflow = fs::read_to_string(outer.path().join(FILES[2])).unwrap();
     assert!(
         workflow.contains("config: services/api") && workflow.contains("branches: [trunk]"),
@@ -111,6 +117,29 @@ fn a_folder_of_a_larger_repository_has_its_workflows_at_the_top() {
     );
     assert!(outer.path().join("services/api/wirebench.toml").is_file());
     assert!(!outer.path().join("wirebench.toml").exists());
+}
+
+#[test]
+fn nothing_found_writes_nothing_and_says_what_was_looked_at() {
+    let library = || Bench::empty().file("go.mod", "module example.org/shop\n");
+    for (bench, said) in [
+        (Bench::empty(), "Go: no go.mod"),
+        (library(), "Go: go.mod is there, but no program"),
+        (library().commit("v1"), "Go: go.mod is there, but no program"),
+    ] {
+        for more in [&[][..], &["--no-probe"], &["--print"]] {
+            let there = FILES.map(|file| bench.path(file).exists());
+            let ended = bench.run(&[&["init"], more].concat());
+            assert_eq!(ended.code, 1, "{}", ended.stderr);
+            assert!(
+                ended.stderr.contains("no server was found") && ended.stderr.contains(said),
+                "{}",
+                ended.stderr
+            );
+            assert_eq!(ended.stdout, "");
+            assert_eq!(FILES.map(|file| bench.path(file).exists()), there);
+        }
+    }
 }
 
 #[test]

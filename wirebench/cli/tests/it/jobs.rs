@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::bench::{Bench, Ended, ended, repository};
+use crate::inits::with_server;
 use crate::rules::Tree;
 
 /// What workflows that `wirebench init` writes use beside those owners.
@@ -15,8 +16,8 @@ const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// The workflows that `wirebench init` writes: file name and text.
 pub(crate) fn written() -> Vec<(String, String)> {
-    let bench = Bench::empty();
-    let ended = bench.run(&["init", "--commit", COMMIT]);
+    let bench = with_server(Bench::empty());
+    let ended = bench.run(&["init", "--no-probe", "--commit", COMMIT]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let read = |name: &str| {
         let file = bench.path(".github/workflows").join(name);

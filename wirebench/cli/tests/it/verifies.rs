@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use serde_json::Value;
 
 use crate::bench::{Bench, git_in};
+use crate::inits::with_server;
 
 fn checks(bench: &Bench, environment: &[(&str, &str)]) -> (i32, Value) {
     let ended = bench.run_with(&["verify", "--tools", "--json"], environment);
@@ -128,14 +129,14 @@ fn wrong_declarations_and_none_at_all_are_wrong_usage() {
 
 #[test]
 fn what_init_guessed_is_counted() {
-    let bench = Bench::empty();
-    bench.run(&["init"]);
+    let bench = with_server(Bench::empty());
+    bench.run(&["init", "--no-probe"]);
     let (_, report) = checks(&bench, &[]);
     assert!(
         check(&report, "wirebench.toml")["found"]
             .as_str()
             .unwrap()
-            .contains("3 lines guessed"),
+            .contains("1 line guessed"),
         "{report:#}"
     );
     for name in ["bench.yml", "bench-comment.yml"] {
@@ -144,8 +145,8 @@ fn what_init_guessed_is_counted() {
 }
 
 fn good_with_workflows() -> Value {
-    let bench = good();
-    bench.run(&["init"]);
+    let bench = with_server(good());
+    bench.run(&["init", "--no-probe"]);
     checks(&bench, &[]).1
 }
 
