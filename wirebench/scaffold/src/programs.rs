@@ -86,7 +86,7 @@ impl Programs {
             None => format!("\n  {ecosystem}: no {}", marks.join(", no ")),
         });
         Some(format!(
-            "no server was found, and nothing was written. Looked at:{}",
+            "no server was found, and nothing was written. Looked at:{}\nIf there is a server, declare how it starts in wirebench.toml: docs/ADOPTING.md",
             said.concat()
         ))
     }
