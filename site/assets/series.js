@@ -1,7 +1,7 @@
-// The series page: puts the moving chart in place of the still when everything it needs is there.
+// The series page: puts the moving chart in place of the sparkline when everything it needs is there.
 import { during } from './lib/busy.js';
 import { el } from './lib/dom.js';
-import { Broken, load, loadLine, loadPoints, root, Timeline } from './lib/data.js';
+import { Broken, load, loadLine, loadPoints, Timeline } from './lib/data.js';
 import { multiples, strip } from './chart/beside.js';
 import { keep, places, query, read } from './chart/address.js';
 import { card, commits, tip } from './chart/card.js';
@@ -11,7 +11,6 @@ import { follow, listen } from './chart/hands.js';
 
 const figure = document.getElementById('chart');
 const { page, column: first } = figure.dataset;
-const still = figure.querySelector('img');
 const caption = figure.querySelector('figcaption');
 const note = el('p', { class: 'note', role: 'status' });
 figure.append(note);
@@ -29,22 +28,17 @@ function trouble(error) {
 
 const alike = (heads, own) => heads.filter((head) => own && head.column !== own.column && head.label === own.label && head.timeline === own.timeline);
 
-// The metric that the address asks for, when it is one of the others of this page, with its fact and its still.
+// The metric that the address asks for, when it is one of the others of this page, with its fact.
 function otherMetric({ metric }) {
   const link = metrics.get(metric);
   if (!link) return null;
   const fact = link.querySelector('[aria-label]')?.getAttribute('aria-label') ?? link.textContent.trim();
-  if (still) {
-    const file = `${root}charts/${encodeURIComponent(link.dataset.column)}`;
-    still.previousElementSibling.srcset = `${file}.phone.svg`;
-    Object.assign(still, { alt: fact, src: `${file}.svg` });
-  }
   return { metric, name: link.dataset.column, fact };
 }
 
 async function start() {
   const asked = read(location.search);
-  const { metric, name, fact } = otherMetric(asked) ?? { metric: null, name: first, fact: still?.alt };
+  const { metric, name, fact } = otherMetric(asked) ?? { metric: null, name: first, fact: document.getElementById('fact').textContent };
   const manifest = load('manifest', 'wirebench.site/v1');
   // Other lines that the address asks for are on their way before the first is drawn. What fails is told of below.
   manifest.then(({ columns }) => {
@@ -65,10 +59,10 @@ async function start() {
   const chart = new Chart(line, timeline, { range: found.range, raw, zero, log, byDate: Boolean(dates), all: false }, dates);
   Object.assign(chart, { say: hint, trouble });
 
-  const host = el('div', { class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${fact ?? caption.textContent} Arrow keys move by push; question mark lists the keys.` });
+  const host = el('div', { class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${fact} Arrow keys move by push; question mark lists the keys.` });
   const stage = el('div', { class: 'stage' }, host);
   note.before(stage);
-  if (still) still.hidden = true;
+  figure.querySelector('.spark')?.remove();
   chart.mount(host);
   await pause(); // uPlot draws at the end of a task; what follows is one of its own, so that none is long.
   performance.mark('chart-drawn');

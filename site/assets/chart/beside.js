@@ -63,16 +63,16 @@ export function multiples(chart, section, href) {
   async function draw(link) {
     if (!plots.has(link)) {
       plots.set(link, null);
-      // Without its file the still stays, and says the same.
+      // Without its file the sparkline stays, and says the same.
       const line = await loadLine(link.dataset.column).catch(() => null);
       await frame();
-      const still = link.querySelector('img, svg');
+      const spark = link.querySelector('.spark');
       if (!line || !line.column.places) return;
       const host = el('div', { class: 'small', 'aria-hidden': 'true' });
-      still?.after(host);
-      if (!still) link.append(host);
+      spark?.after(host);
+      if (!spark) link.append(host);
       plots.set(link, { line, plot: new Plot(host, () => chart.source([line], []), () => 140, true) });
-      still?.classList.add('unseen');
+      spark?.classList.add('unseen');
     }
     const made = plots.get(link);
     if (!made) return;

@@ -136,7 +136,7 @@ describe('files', () => {
     return page.locator('#chart .note').innerText();
   };
   const stays = async (page) => {
-    assert.ok(await page.locator('#chart img').isVisible(), 'the still stays');
+    assert.ok(await page.locator('#chart .spark').isVisible(), 'the sparkline stays');
     assert.ok(await page.locator('#commits tbody tr').count() >= 20, 'the table stays');
     assert.ok(await page.getByRole('button', { name: 'Try again' }).isVisible());
   };
@@ -155,7 +155,7 @@ describe('files', () => {
     await rename(join(out, 'away.json'), join(out, COLUMN));
     await page.getByRole('button', { name: 'Try again' }).click();
     await drawn(page);
-    assert.ok(!await page.locator('#chart img').isVisible());
+    assert.ok(!await page.locator('#chart .spark').isVisible());
   });
 
   const cases = {
@@ -198,7 +198,7 @@ describe('files', () => {
     const page = await context.newPage();
     await page.goto(`file://${join(out, SERIES)}`);
     assert.match(await page.locator('#fact').innerText(), /worse/);
-    assert.ok(await page.locator('#chart img').isVisible());
+    assert.ok(await page.locator('#chart .spark').isVisible());
     await page.waitForSelector('#chart .note');
     assert.match(await page.locator('#chart').innerText(), /site serve/);
   });

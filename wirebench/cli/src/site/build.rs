@@ -44,9 +44,6 @@ pub(crate) struct Args {
     /// How many of the newest runs get a page of their own.
     #[arg(long, value_name = "N", default_value_t = 50)]
     run_pages: usize,
-    /// Leave out the still pictures, which are for printers and for readers without scripts.
-    #[arg(long)]
-    no_stills: bool,
 }
 
 pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
@@ -60,11 +57,10 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let (followed, built) = make(root, args)?;
     println!("{}", args.out.join("index.html").display());
     log::info!(
-        "{} pushes, {} series with {} metrics, {} pictures drawn, {} kB; look at it with: wirebench site serve {}",
+        "{} pushes, {} series with {} metrics, {} kB; look at it with: wirebench site serve {}",
         followed.timelines.iter().map(|line| line.pushes.len()).sum::<usize>(),
         built.series,
         built.columns,
-        built.drawn,
         built.bytes / 1000,
         args.out.display()
     );
@@ -98,7 +94,6 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(FollowedHistory, Built)> {
         repository,
         now: Timestamp::now(),
         untested: project::commits_not_measured(&followed, project),
-        stills: !args.no_stills,
     };
     let built = build(&input, &args.out)?;
     Ok((followed, built))

@@ -96,7 +96,7 @@ fn open(folder: &Path) -> u64 {
     assert_eq!(count(issue.lines().next().unwrap()), open, "{issue}");
     assert_eq!(issue.contains("Nothing is worse any more"), open == 0, "{issue}");
 
-    let built = run(&["site", "build", "h", "--no-stills"]);
+    let built = run(&["site", "build", "h"]);
     assert_eq!(built.code, 0, "{}", built.stderr);
     let page = |name: &str| fs::read_to_string(folder.join("_site").join(name)).unwrap();
     let overview = page("index.html");
@@ -245,16 +245,7 @@ fn files_given_to_the_site_keep_their_steps_and_their_names() {
         fs::create_dir(place.path(folder)).unwrap();
         fs::write(place.path(folder).join("data.js"), &content).unwrap();
     }
-    let args = [
-        "site",
-        "build",
-        "h",
-        "--from",
-        "one/data.js",
-        "--from",
-        "other/data.js",
-        "--no-stills",
-    ];
+    let args = ["site", "build", "h", "--from", "one/data.js", "--from", "other/data.js"];
     let built = place.run(&args);
     assert_eq!(built.code, 0, "{}", built.stderr);
     let page = |name: &str| fs::read_to_string(place.path("_site").join(name)).unwrap();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::bench::{Ended, ended, repository, wirebench};
 use crate::made::{Place, assert_fits, history};
 
-/// Builds a site from a folder; still pictures only where a test looks at them.
+/// Builds a site from a folder.
 fn build(folder: &Path, args: &[&str]) -> Ended {
     let args = [&["site", "build"], args].concat();
     ended(wirebench(&args).current_dir(folder))
@@ -80,8 +80,8 @@ fn a_history_becomes_pages_with_the_fact_and_data_with_every_value() {
         "▼ worse: server CPU per request +",
         before,
         "https://github.com/octo/weather/compare/",
-        "charts/",
-        "alt=\"▼ worse",
+        "class=\"spark\"",
+        "aria-label=\"▼ worse",
     ] {
         assert!(series.contains(needed), "no {needed} in {series}");
     }
@@ -99,7 +99,7 @@ fn a_history_becomes_pages_with_the_fact_and_data_with_every_value() {
 fn pages_hold_no_script_and_no_style_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let demo = repository().join("results/demo");
-    let done = build(folder.path(), &[&demo.to_string_lossy(), "--no-stills"]);
+    let done = build(folder.path(), &[&demo.to_string_lossy()]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     let mut pages = Vec::new();
     pages_below(&folder.path().join("_site"), &mut pages);
@@ -140,7 +140,7 @@ fn pages_below(folder: &Path, into: &mut Vec<PathBuf>) {
 #[test]
 fn a_history_of_github_action_benchmark_needs_one_command_and_its_broken_values_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let done = build(folder.path(), &["--from", &imported().to_string_lossy(), "--no-stills"]);
+    let done = build(folder.path(), &["--from", &imported().to_string_lossy()]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     let manifest = data(folder.path(), "manifest.json");
     let columns = manifest["columns"].as_array().unwrap();
@@ -171,10 +171,7 @@ fn a_folder_with_something_else_in_it_is_left_alone() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
     // And what a build left there goes when its series goes, while a stranger's file beside the pages stays.
     fs::remove_file(out.join("thesis.txt")).unwrap();
-    assert_eq!(
-        build(folder.path(), &["--from", &imported().to_string_lossy(), "--no-stills"]).code,
-        0
-    );
+    assert_eq!(build(folder.path(), &["--from", &imported().to_string_lossy()]).code, 0);
     fs::write(out.join("CNAME"), "bench.example").unwrap();
     let before = fs::read_dir(out.join("series")).unwrap().count();
     fs::create_dir(folder.path().join("empty")).unwrap();
@@ -182,26 +179,6 @@ fn a_folder_with_something_else_in_it_is_left_alone() {
     assert!(before > 0 && fs::read_dir(out.join("series")).unwrap().count() == 0);
     assert!(out.join("CNAME").is_file());
     assert!(page(folder.path(), "index.html").contains("No data yet"));
-}
-
-#[test]
-fn a_picture_is_drawn_again_only_when_its_data_changed() {
-    let place = Place::new();
-    let runs = history(24, 20);
-    for made in &runs[..23] {
-        place.append(made);
-    }
-    let folder = place.path("");
-    let drawn = |done: &Ended| -> usize {
-        let words: Vec<&str> = done.stderr.split_whitespace().collect();
-        let at = words.iter().position(|word| *word == "pictures").unwrap();
-        words[at - 1].parse().unwrap()
-    };
-    let first = build(&folder, &["h"]);
-    assert!(drawn(&first) > 0, "{}", first.stderr);
-    assert_eq!(drawn(&build(&folder, &["h"])), 0);
-    place.append(&runs[23]);
-    assert_eq!(drawn(&build(&folder, &["h"])), drawn(&first));
 }
 
 #[test]
@@ -216,7 +193,7 @@ fn runs_of_this_machine_are_shown_beside_no_history() {
     fs::create_dir_all(place.path("results/4-cut-off")).unwrap();
     fs::write(place.path("results/4-cut-off/run.json"), "{\"schema\":").unwrap();
     let folder = place.path("");
-    let done = build(&folder, &["--runs", "results", "--no-stills"]);
+    let done = build(&folder, &["--runs", "results"]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert!(done.stderr.contains("4-cut-off"), "{}", done.stderr);
     assert_eq!(data(&folder, "pushes/runs.0.json")["provisional"], json!([0, 1, 2]));
@@ -298,7 +275,7 @@ fn with_messages() -> String {
 fn an_import_shows_its_owners_commits_and_says_when_a_series_ended() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("data.js"), with_messages()).unwrap();
-    let done = build(folder.path(), &["--from", "data.js", "--no-stills"]);
+    let done = build(folder.path(), &["--from", "data.js"]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     let manifest = data(folder.path(), "manifest.json");
     let head = |series: &str| {

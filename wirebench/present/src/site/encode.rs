@@ -49,6 +49,7 @@ fn whole(value: f64) -> Option<i64> {
 }
 
 /// The values of a row, as the scripts decode them.
+#[cfg(test)]
 #[expect(clippy::cast_precision_loss, reason = "at most 15 digits")]
 pub(super) fn decoded(row: &Row) -> Vec<f64> {
     let mut sum = 0;

@@ -50,8 +50,6 @@ pub struct Input<'a> {
     pub now: Timestamp,
     /// How many commits after the newest run's commit were not measured, where that is known.
     pub untested: Option<usize>,
-    /// Whether there are still pictures, for print and for readers without scripts.
-    pub stills: bool,
 }
 
 impl Input<'_> {

@@ -37,7 +37,6 @@ mod series_page;
 mod series_view;
 pub mod shown;
 mod spark;
-mod stills;
 pub mod svg;
 mod timeline;
 mod trust;
@@ -80,8 +79,6 @@ pub struct Built {
     pub series: usize,
     /// Columns: metrics of series.
     pub columns: usize,
-    /// Still pictures that are new or changed.
-    pub drawn: usize,
     /// Bytes written.
     pub bytes: u64,
 }
@@ -107,11 +104,9 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Si
         sources: &sources,
         with_page: &ids.filter(|id| is_id(id)).collect::<HashSet<_>>(),
     };
-    let (mut heads, mut drawn) = (Vec::new(), 0);
+    let mut heads = Vec::new();
     for source in &sources {
-        let written = series::write(&mut writer, &context, source)?;
-        heads.extend(written.heads);
-        drawn += written.drawn;
+        heads.extend(series::write(&mut writer, &context, source)?);
     }
     runs::write(&mut writer, &site, input.runs)?;
     badges::write(&mut writer, &site, &sources)?;
@@ -144,7 +139,6 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Si
     Ok(Built {
         series: sources.iter().map(|source| source.series.len()).sum(),
         columns,
-        drawn,
         bytes: writer.bytes,
     })
 }
@@ -217,7 +211,6 @@ mod tests {
                 repository: None,
                 now: jiff::Timestamp::UNIX_EPOCH,
                 untested: None,
-                stills: false,
             };
             let out = tempfile::tempdir().unwrap();
             build_with(pages, &input, out.path()).unwrap();

@@ -30,7 +30,6 @@ struct Page<'a> {
     commits: Vec<Commit>,
     /// Whether the messages of commits are known.
     messages: bool,
-    still: bool,
     ratios: bool,
     unsound: Option<String>,
     badge: String,
@@ -77,7 +76,6 @@ pub(super) fn render(context: &Context, source: &Source, series: &Series) -> Res
         breaks: breaks(first),
         messages: source.line.pushes.iter().any(|push| push.message.is_some()),
         commits: commits(context, source, first),
-        still: context.input.stills,
         ratios: !first.values.ratios.is_empty(),
         unsound: unsound(series),
         badge: badges::markdown(site, series),

@@ -95,24 +95,6 @@ impl Svg {
         );
     }
 
-    /// Words that read upwards, centred at their place.
-    pub fn upwards(&mut self, class: &str, at: (f64, f64), words: &str) {
-        let (x, y, class, words) = (pixel(at.0), pixel(at.1), escaped(class), escaped(words));
-        let _ = write!(
-            self.body,
-            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" transform=\"rotate(-90 {x} {y})\">{words}</text>"
-        );
-    }
-
-    /// The picture as a file of its own, with its title and its own style sheet.
-    pub fn file(self, style: &str, title: &str) -> String {
-        let (width, height, body, title) = (pixel(self.width), pixel(self.height), self.body, escaped(title));
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\
-             <title>{title}</title><style>{style}</style>{body}</svg>"
-        )
-    }
-
     /// The picture, with a text for readers who do not see it.
     pub fn finish(self, class: &str, alt: &str) -> Picture {
         let (width, height, body) = (pixel(self.width), pixel(self.height), self.body);

@@ -38,7 +38,7 @@ const MANIFEST: &str = "data/manifest.json";
 const UNFINISHED: &str = ".unfinished";
 
 /// Folders whose files all come from here.
-const OWN: [&str; 7] = ["series", "run", "compare", "charts", "badges", "data", "assets"];
+const OWN: [&str; 6] = ["series", "run", "compare", "badges", "data", "assets"];
 
 /// A site's folder while it is written.
 #[derive(Debug)]
@@ -117,18 +117,6 @@ impl Writer {
     /// Says that a file is there already and stays.
     pub(super) fn keep(&mut self, name: &str) {
         self.written.insert(self.out.join(name));
-    }
-
-    /// Writes a file unless it is there with the same content; tells whether it was written.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub(super) fn changed(&mut self, name: &str, content: &[u8]) -> Result<bool, SiteError> {
-        if fs::read(self.path(name)).is_ok_and(|before| before == content) {
-            self.keep(name);
-            return Ok(false);
-        }
-        self.text(name, content).map(|()| true)
     }
 
     /// Writes everything that is the same on every site.
