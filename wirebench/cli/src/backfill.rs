@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// OLD..NEW: the commits after OLD up to NEW, along first parents.
     range: String,
     /// The history's folder, made when missing.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = crate::histories::local_folder)]
     to: PathBuf,
     /// Only every Nth commit, counted back from NEW.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

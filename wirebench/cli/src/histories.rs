@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
@@ -14,6 +14,17 @@ use wirebench_history::import::{LARGEST_FILE, parse};
 use wirebench_record::accepted::{Acceptance, Accepted};
 use wirebench_record::imported::Imported;
 use wirebench_record::run::Run;
+
+/// A history's folder as an argument: an address such as `s3://bucket` would become a folder of that name.
+///
+/// # Errors
+/// If it is an address.
+pub(crate) fn local_folder(text: &str) -> Result<PathBuf, String> {
+    if text.contains("://") {
+        return Err("expected a folder: `aws s3 sync` or `rclone copy` shares it afterwards (docs/PLACES.md)".into());
+    }
+    Ok(PathBuf::from(text))
+}
 
 /// Checks that the folder of a history to be read exists.
 ///
@@ -80,4 +91,15 @@ pub(crate) fn import(file: &Path) -> anyhow::Result<Imported> {
         anyhow::anyhow!("{name}: byte {at}: is not UTF-8 text")
     })?;
     parse(&text).with_context(|| name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_is_written_to_a_folder_and_not_to_an_address() {
+        assert_eq!(local_folder("results/history"), Ok(PathBuf::from("results/history")));
+        assert!(local_folder("s3://bucket/history").is_err_and(|said| said.starts_with("expected a folder")));
+    }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.
     run: Option<PathBuf>,
     /// The history's folder, made when missing.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = crate::histories::local_folder)]
     to: PathBuf,
     /// Accepts a run whose files differed from its commit.
     #[arg(long)]

@@ -12,7 +12,7 @@ pub(crate) struct Args {
     /// A data.js with window.BENCHMARK_DATA, or the same as JSON.
     file: PathBuf,
     /// The history's folder, made when missing.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = crate::histories::local_folder)]
     to: PathBuf,
     /// Its name in the history: lower-case letters, digits, hyphens; without it, the file's name.
     #[arg(long)]
