@@ -12,7 +12,7 @@ use crate::import::{check, distinct_names};
 use crate::index::summarise;
 use crate::summarise::Columns;
 use wirebench_record::history::{Month, StoredRun, StoredSeries};
-use wirebench_record::imported::{Fault, Imported, Suite};
+use wirebench_record::imported::Imported;
 use wirebench_record::run::Run;
 
 /// The month of provisional runs, which are in no history.
@@ -183,21 +183,13 @@ fn imports(history: &Path, skipped: &mut Vec<String>) -> Result<Vec<(String, Imp
         match read::<Imported>(&file) {
             Ok(mut imported) => {
                 // Imports of older versions are checked by today's rules.
-                let outdated = imported.suites.iter_mut().filter(|suite| is_outdated(suite));
-                outdated.for_each(check);
+                imported.suites.iter_mut().for_each(check);
                 imports.push((name, imported));
             }
             Err(error) => skipped.push(error.to_string()),
         }
     }
     Ok(imports)
-}
-
-/// True if a suite has faults that older rules treated in another way: they refused zeros and wild values, and preferred the
-/// tool's direction to the unit's.
-fn is_outdated(suite: &Suite) -> bool {
-    let changed = [Fault::Zero, Fault::Absurd, Fault::Contradiction, Fault::UnitChange];
-    suite.flags.iter().any(|flag| changed.contains(&flag.fault))
 }
 
 /// Checks that the columns of a summary have a place for each run; an edited file may lack places.

@@ -1,5 +1,5 @@
-//! A history kept by another program, in columns, `wirebench.imported/v1`: every value as written, its faults, and
-//! which direction is better. Of a commit it holds the author's name and the first line of the message, as text; no
+//! A history kept by another program, in columns, `wirebench.imported/v1`: every value as written, which
+//! of them are not judged, and which direction is better. Of a commit it holds the author's name and the first line of the message, as text; no
 //! address.
 
 use schemars::JsonSchema;
@@ -29,8 +29,8 @@ pub struct Imported {
 }
 
 /// One suite: the runs of one set of benchmarks.
+// Other fields are not refused: older versions wrote `flags`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Suite {
     /// Its name.
     pub name: String,
@@ -38,8 +38,6 @@ pub struct Suite {
     pub runs: Vec<ImportedRun>,
     /// Its benchmarks, in the order in which they first occur.
     pub series: Vec<ImportedSeries>,
-    /// What is wrong with it.
-    pub flags: Vec<Flag>,
 }
 
 /// One run of a suite.
@@ -91,52 +89,4 @@ pub struct UnitFrom {
     pub from: usize,
     /// As written.
     pub unit: String,
-}
-
-/// One kind of fault in a suite.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Flag {
-    /// What is wrong.
-    pub fault: Fault,
-    /// How often.
-    pub count: usize,
-    /// The first place, for people.
-    pub example: String,
-}
-
-/// What can be wrong with an imported history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Fault {
-    /// A number written as text; judged as the number.
-    NumberAsText,
-    /// A value that is no number: `"null"`, `"NaN"`, null. Kept, not judged.
-    NoNumber,
-    /// Below zero. Kept, not judged.
-    Negative,
-    /// Zero. Kept, and judged when three in a row are.
-    Zero,
-    /// More than a thousand times above or below the series' median. Kept, and judged when three in a row are.
-    Absurd,
-    /// Several entries of one run with one name. All kept, the first judged.
-    DuplicateName,
-    /// A commit measured in several runs. All kept and judged.
-    RepeatedCommit,
-    /// A higher quantile below a lower one, as p99 below p50, in one run. Kept, not judged.
-    ImpossibleQuantile,
-    /// A series without a unit.
-    EmptyUnit,
-    /// A unit with further text; the text before the first tab or line break is used as the unit.
-    CrowdedUnit,
-    /// A series whose unit changes: its trend breaks there.
-    UnitChange,
-    /// A series whose unit changes to another of the same thing, as from ms to µs: values are brought to the newest.
-    UnitConverted,
-    /// Unit and tool contradict each other about which way is better; the unit wins.
-    Contradiction,
-    /// A run that was measured before the previous run of the file.
-    DateOutOfOrder,
-    /// A run without a commit's time; it is ordered by when it was measured.
-    NoCommitTime,
 }

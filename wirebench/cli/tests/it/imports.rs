@@ -1,4 +1,4 @@
-//! Histories of other programs: what is broken in them is named, and nothing is lost or executed.
+//! Histories of other programs: what cannot be judged in them is counted, and nothing is lost or executed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn imported(folder: &Path, name: &str) -> (String, Value) {
 }
 
 #[test]
-fn what_is_broken_is_named_and_everything_is_kept() {
+fn what_is_not_judged_is_counted_and_named_once_and_everything_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let done = import(&dirty(), folder.path());
     assert_eq!(done.code, 0, "{}", done.stderr);
@@ -32,22 +32,9 @@ fn what_is_broken_is_named_and_everything_is_kept() {
         "Bigger is better (it says): 3 runs, 6 series, 15 values, all kept",
         "lower is better, because unit \"ms\"",
         "direction unknown, no alerts, because unit \"points\" is not known",
-        "1 × number written as text",
-        "3 × no number",
-        "1 × below zero",
-        "1 × zero",
-        "1 × a thousand times off",
-        "1 × name used again",
-        "1 × commit measured again",
-        "1 × higher quantile below a lower one",
-        "1 × series without a unit",
-        "1 × unit that holds more",
-        "1 × series whose unit changes (its trend breaks there)",
-        "1 × series whose unit changes to another of the same thing (converted); first: \"parse\": ns/op → us/op",
-        "1 × run measured before",
-        "1 × run without its commit's time",
+        "6 values not judged; first: \"parse\", run 2: \"null\" (no number)",
         "higher is better, because tool customBiggerIsBetter",
-        "1 × series whose unit and tool contradict each other (the unit wins)",
+        "lower is better, because unit \"ms\", although the tool is customBiggerIsBetter",
     ] {
         assert!(done.stdout.contains(needed), "no {needed:?} in\n{}", done.stdout);
     }
@@ -60,6 +47,8 @@ fn what_is_broken_is_named_and_everything_is_kept() {
     for kept in ["100.5", "\"null\"", "2e1", "\"5100\"", "-7", "100500000", "\"NaN\""] {
         assert!(text.contains(kept), "no {kept} in {text}");
     }
+    assert_eq!(value["suites"][0]["series"][5]["unsound"], serde_json::json!([1, 2]));
+    assert_eq!(done.stdout.matches("not judged").count(), 1, "{}", done.stdout);
     for personal in ["someone", "script", "example.invalid"] {
         assert!(!text.contains(personal), "{personal} in {text}");
     }
@@ -227,6 +216,24 @@ fn a_trend_reads_imports_and_takes_the_direction_from_the_unit() {
     }
 }
 
+#[test]
+fn an_import_of_an_older_version_is_read_by_the_rules_of_today() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(import(&dirty(), folder.path()).code, 0);
+    let trend = || {
+        let ended = ended(wirebench(&["history", "trend", "h", "--json"]).current_dir(folder.path()));
+        serde_json::from_str::<Value>(&ended.stdout).unwrap()["traces"].clone()
+    };
+    let today = trend();
+    let (_, mut older) = imported(folder.path(), "dirty");
+    // It named its faults, and refused zeros.
+    older["suites"][0]["flags"] = serde_json::json!([{"fault": "zero", "count": 1, "example": "run 3"}]);
+    older["suites"][0]["series"][2]["unsound"] = serde_json::json!([0, 2]);
+    fs::write(folder.path().join("h/imported/dirty.json"), older.to_string()).unwrap();
+    assert!(today.as_array().is_some_and(|traces| traces.len() > 3), "{today}");
+    assert_eq!(trend(), today);
+}
+
 /// A data file with one benchmark of one suite: a value a day, as written, each at a commit of its own.
 fn benchmark(unit: &str, tool: &str, values: &[String]) -> String {
     let run = |(number, value): (usize, &String)| {
@@ -331,7 +338,7 @@ fn a_literal_nan_is_one_refused_value_with_its_place() {
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert!(
         done.stdout
-            .contains("2 × no number (not judged); first: \"b\", run 8: \"NaN\""),
+            .contains("2 values not judged; first: \"b\", run 8: \"NaN\" (no number)"),
         "{}",
         done.stdout
     );

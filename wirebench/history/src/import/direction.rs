@@ -11,8 +11,6 @@ pub(super) struct ConcludedDirection {
     pub(super) better: Option<Better>,
     /// For people.
     pub(super) because: String,
-    /// Whether unit and tool contradict each other.
-    pub(super) contradiction: bool,
 }
 
 /// The unit up to its first tab or line break.
@@ -43,7 +41,6 @@ pub(super) fn conclude(unit: &str, tool: Option<&str>) -> ConcludedDirection {
     ConcludedDirection {
         better: of_unit.or(of_tool),
         because,
-        contradiction,
     }
 }
 
@@ -143,6 +140,6 @@ mod tests {
     fn where_unit_and_tool_contradict_each_other_the_unit_wins_and_it_is_said() {
         let found = conclude("ms", Some("customBiggerIsBetter"));
         assert_eq!(found.better, Some(Better::Lower));
-        assert!(found.contradiction && found.because.contains("although the tool is customBiggerIsBetter"));
+        assert!(found.because.contains("although the tool is customBiggerIsBetter"));
     }
 }

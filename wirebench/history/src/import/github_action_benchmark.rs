@@ -261,7 +261,7 @@ fn object(text: &str) -> Result<usize, NotImported> {
     }
 }
 
-/// Quotes `NaN` and infinities, which JSON does not have: the check then reports them as invalid values. Returns also the
+/// Quotes `NaN` and infinities, which JSON does not have: the check then refuses them. Returns also the
 /// positions in the original text of the literals that were quoted.
 fn quote_literals(data: &str) -> (Cow<'_, str>, Vec<usize>) {
     let (mut out, mut quoted, mut copied) = (String::new(), Vec::new(), 0);
@@ -313,7 +313,6 @@ fn suite(name: String, runs: Vec<Run>) -> Suite {
         name,
         runs: Vec::with_capacity(runs.len()),
         series: Vec::new(),
-        flags: Vec::new(),
     };
     let mut indices: HashMap<(String, u32), usize> = HashMap::new();
     let count = runs.len();

@@ -1,10 +1,11 @@
-//! The result of an import: each suite, its faults, and which direction of its values counts as better.
+//! The result of an import: each suite, which direction of its values counts as better, and what is not judged.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::report::format::plain;
-use wirebench_record::imported::{Fault, Imported, Suite};
+use crate::report::format::{plain, plural};
+use wirebench_history::import::number;
+use wirebench_record::imported::{Imported, Suite};
 use wirebench_record::metric::Better;
 
 /// The findings as text.
@@ -27,14 +28,8 @@ pub fn render(imported: &Imported) -> String {
         for (words, count) in directions(suite) {
             let _ = writeln!(out, "  {count} series: {words}");
         }
-        for flag in &suite.flags {
-            let _ = writeln!(
-                out,
-                "  {} × {}; first: {}",
-                flag.count,
-                words(flag.fault),
-                plain(&flag.example)
-            );
+        if let Some(refused) = refused(suite) {
+            let _ = writeln!(out, "  {refused}");
         }
     }
     out
@@ -55,22 +50,21 @@ fn directions(suite: &Suite) -> BTreeMap<String, usize> {
     found
 }
 
-const fn words(fault: Fault) -> &'static str {
-    match fault {
-        Fault::NumberAsText => "number written as text (judged as the number)",
-        Fault::NoNumber => "no number (not judged)",
-        Fault::Negative => "below zero (not judged)",
-        Fault::Zero => "zero (judged when three in a row are)",
-        Fault::Absurd => "a thousand times off the series' median (judged when three in a row are)",
-        Fault::DuplicateName => "name used again within a run (the first is judged)",
-        Fault::RepeatedCommit => "commit measured again (each is a point)",
-        Fault::ImpossibleQuantile => "higher quantile below a lower one (neither judged)",
-        Fault::EmptyUnit => "series without a unit",
-        Fault::CrowdedUnit => "unit that holds more than a unit (what stands before the first tab is taken)",
-        Fault::UnitChange => "series whose unit changes (its trend breaks there)",
-        Fault::UnitConverted => "series whose unit changes to another of the same thing (converted)",
-        Fault::Contradiction => "series whose unit and tool contradict each other (the unit wins)",
-        Fault::DateOutOfOrder => "run measured before the one that stands before it",
-        Fault::NoCommitTime => "run without its commit's time (ordered by when it was measured)",
-    }
+/// How many values are not judged, and the first with its cause.
+fn refused(suite: &Suite) -> Option<String> {
+    let all = || (suite.series.iter()).flat_map(|series| series.unsound.iter().map(move |run| (series, *run)));
+    let (series, run) = all().next()?;
+    let value = series.values.get(run)?.as_deref()?;
+    let cause = match number(value) {
+        None => "no number",
+        Some(value) if value < 0.0 => "below zero",
+        Some(_) => "a higher quantile below a lower one",
+    };
+    Some(format!(
+        "{} not judged; first: \"{}\", run {}: {} ({cause})",
+        plural(all().count(), "value"),
+        plain(&series.name),
+        run + 1,
+        plain(value.get())
+    ))
 }
