@@ -42,10 +42,30 @@ packages() {
   install_packages "${missing[@]}" >/dev/null
 }
 
+# before_push → the commit where the branch stood before this push, or HEAD^1 with a notice of the reason
+before_push() {
+  local commit why
+  commit="$(jq --raw-output '.before // ""' "${GITHUB_EVENT_PATH:-/dev/null}")"
+  if [[ ! "$commit" =~ ^[0-9a-f]{40,64}$ ]]; then why="the event does not say where the branch stood"
+  elif [[ "$commit" =~ ^0+$ ]]; then why="the branch is new"
+  elif ! git -C "$CONFIG" cat-file -e "$commit^{commit}" 2>/dev/null; then why="commit $commit, where the branch stood, is not in this clone: check out with fetch-depth: 0"
+  elif ! git -C "$CONFIG" merge-base --is-ancestor "$commit" HEAD; then why="the push was forced: commit $commit, where the branch stood, does not come before it"
+  else echo "$commit" && return
+  fi
+  echo "::notice::compared with the commit before the newest: $why" >&2
+  echo HEAD^1
+}
+
 # arguments → the arguments of `wirebench run`, except the scenarios, one a line
 arguments() {
-  # A pull request's checkout is GitHub's merge commit, and its first parent what it merges into; a push is held against the commit before.
-  if [[ -z "${BASELINE:-}" && "${GITHUB_EVENT_NAME:-}" =~ ^(pull_request|push)$ ]] && git -C "$CONFIG" rev-parse --verify --quiet HEAD^1 >/dev/null; then BASELINE=HEAD^1; fi
+  if [[ -z "${BASELINE:-}" ]] && git -C "$CONFIG" rev-parse --verify --quiet HEAD^1 >/dev/null; then
+    case "${GITHUB_EVENT_NAME:-}" in
+      # The checkout is GitHub's merge commit, and its first parent what it merges into.
+      pull_request) BASELINE=HEAD^1 ;;
+      # A push can bring several commits.
+      push) BASELINE="$(before_push)" ;;
+    esac
+  fi
   if [[ -n "${BASELINE:-}" ]]; then echo "--baseline=$BASELINE"; fi
   if [[ -n "${CANDIDATE:-}" ]]; then echo "--candidate=$CANDIDATE"; fi
   if [[ -n "${ROUNDS:-}" ]]; then echo "--rounds=$ROUNDS"; fi

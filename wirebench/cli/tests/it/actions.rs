@@ -73,6 +73,51 @@ fn a_pull_request_is_held_against_what_it_merges_into() {
     assert!(!bench.path("out/history").exists(), "only a push is kept");
 }
 
+/// The commit that a push was compared with, and the log.
+fn compared_with(bench: &Bench, before: &str) -> (String, String) {
+    let event = bench.path("out/event.json");
+    fs::write(&event, format!("{{\"before\":\"{before}\"}}")).unwrap();
+    let event = event.display().to_string();
+    let inputs = [
+        ("GITHUB_EVENT_NAME", "push"),
+        ("GITHUB_EVENT_PATH", event.as_str()),
+        ("ROUNDS", "1"),
+    ];
+    let ran = act(bench, &inputs);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let comparison: serde_json::Value = serde_json::from_str(&written(bench, "result/comparison.json")).unwrap();
+    let commit = comparison["baseline"]["revision"]["commit"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    (commit, ran.stdout + &ran.stderr)
+}
+
+#[test]
+fn a_push_is_compared_with_where_its_branch_stood() {
+    let bench = place("true");
+    let first = bench.git(&["rev-parse", "HEAD^1"]).trim().to_owned();
+    let parent = bench.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let bench = bench.file("change", "three").commit("three");
+    let (commit, log) = compared_with(&bench, &first);
+    assert_eq!(commit, first, "a push of two commits: {log}");
+    assert!(!log.contains("::notice::"), "{log}");
+    let unknown = "1".repeat(40);
+    bench.git(&["checkout", "-q", "-b", "left", &first]);
+    let bench = bench.file("change", "elsewhere").commit("left-behind");
+    let left = bench.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    bench.git(&["checkout", "-q", "-"]);
+    for (before, reason) in [
+        ("0".repeat(40), "the branch is new"),
+        (unknown, "is not in this clone"),
+        (left, "the push was forced"),
+    ] {
+        let (commit, log) = compared_with(&bench, &before);
+        assert_eq!(commit, parent, "{log}");
+        assert!(log.contains("::notice::") && log.contains(reason), "{log}");
+    }
+}
+
 #[test]
 fn a_push_leaves_what_is_published() {
     let bench = place("true");
