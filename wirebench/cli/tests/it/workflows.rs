@@ -217,6 +217,11 @@ fn workflow_faults(file: &File) -> Vec<String> {
             say(format!("may not be started by {trigger}"));
         }
     }
+    let on = &file.yaml["on"];
+    // A push to the branch of a pull request would start the jobs a second time.
+    if on.get("pull_request").is_some() && on.get("push").is_some() && on["push"]["branches"].is_null() {
+        say("a pull request of the own repository starts it twice: limit `push` to branches".into());
+    }
     for (name, job) in file.jobs() {
         let held = held(&job["permissions"]);
         let known = PERMISSIONS.iter().find(|(of, job, _)| *of == file.name && job == name);
@@ -285,6 +290,7 @@ fn each_rule_catches_what_breaks_it() {
         ("  push:", "  pull_request_target:"),
         ("  push:", "  workflow_run:"),
         ("  push:", "  issue_comment:"),
+        ("  push:", "  push:\n  pull_request:"),
         ("ubuntu-24.04", "ubuntu-latest"),
         ("    timeout-minutes: 5\n", ""),
         ("contents: read", "contents: write"),
