@@ -110,6 +110,27 @@ fn a_program_that_is_missing_is_named_once_and_the_other_server_is_asked() {
     );
 }
 
+/// A release brings hey and ghz, and no Go.
+#[test]
+fn the_version_of_hey_needs_no_go() {
+    let text = "builtin_drivers = [\"hey\"]\n\
+        [servers.a]\nabout = \"x\"\nprotocols = [\"http\"]\ncommand = [\"python3\"]\nready = { tcp = true }\n\
+        [servers.a.operations.ask]\nrequest = { path = \"/\" }\n\
+        [scenarios.ask]\nabout = \"x\"\noperation = \"ask\"\nload = { connections = 1, requests = 1 }\n";
+    let bench = Bench::empty().file("wirebench.toml", text);
+    let without_go = tempfile::tempdir().unwrap();
+    let folders = std::env::var_os("PATH").unwrap();
+    for program in ["git", "jq", "python3"] {
+        let place = std::env::split_paths(&folders)
+            .map(|folder| folder.join(program))
+            .find(|path| path.exists());
+        std::os::unix::fs::symlink(place.unwrap(), without_go.path().join(program)).unwrap();
+    }
+    let path = without_go.path().to_string_lossy().into_owned();
+    let (_, report) = checks(&bench, &[("PATH", &path)]);
+    assert_eq!(check(&report, "driver hey")["state"], "ok", "{report:#}");
+}
+
 #[test]
 fn wrong_declarations_and_none_at_all_are_wrong_usage() {
     let verify = ["verify", "--tools"];

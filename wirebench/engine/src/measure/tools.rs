@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
+use crate::measure::go_build_info;
 use wirebench_declare::args::{Arg, Value, Values, expand};
 use wirebench_declare::driver::{Driver, Tool};
 
@@ -126,21 +127,28 @@ fn version(tool: &Tool, path: &Path) -> Result<String, ToolError> {
     let values = Values::from([("program", Value::One(path.to_string_lossy().into_owned()))]);
     let args: Vec<Arg> = tool.version_command.iter().cloned().map(Arg::One).collect();
     let argv = expand(&args, &values).map_err(|error| no_version(error.to_string()))?;
-    let output = wirebench_spawn::command(&argv[0])
-        .args(&argv[1..])
-        .output()
-        .map_err(|error| no_version(format!("{}: {error}", argv[0])))?;
-    let text = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let text = match wirebench_spawn::command(&argv[0]).args(&argv[1..]).output() {
+        Ok(output) => {
+            let texts = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+            texts.concat()
+        }
+        // A release brings hey and ghz to machines without Go.
+        Err(error) => {
+            let modules = is_go_version(&argv).then(|| go_build_info::modules(path)).flatten();
+            modules.ok_or_else(|| no_version(format!("{}: {error}", argv[0])))?
+        }
+    };
     let pattern = Regex::new(&tool.version_pattern).expect("Driver::read refuses a wrong pattern");
     let found = pattern.captures(&text).and_then(|groups| groups.get(1));
     found.map(|version| version.as_str().to_owned()).ok_or_else(|| {
         let first = text.lines().next().unwrap_or("nothing");
         no_version(format!("\"{}\" printed {first}", argv.join(" ")))
     })
+}
+
+/// True for `go version -m PROGRAM`, whose output can be read off the program too.
+fn is_go_version(argv: &[String]) -> bool {
+    matches!(argv, [go, version, modules, _] if go == "go" && version == "version" && modules == "-m")
 }
 
 /// The numbers of a version, for comparing: "v1.52.0" → [1, 52, 0].

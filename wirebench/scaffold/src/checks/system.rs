@@ -71,7 +71,7 @@ fn one_driver(root: &Path, driver: &Driver) -> Vec<Check> {
         .first()
         .filter(|program| !program.starts_with('{'));
     let mut checks = match tools::check(root, driver) {
-        Ok(found) => vec![Check::ok(name, format!("{} {}", driver.tool.program, found.version))],
+        Ok(found) => return vec![Check::ok(name, format!("{} {}", driver.tool.program, found.version))],
         Err(error) => {
             // The error ends with the driver's `install` text.
             let said = error.to_string();
