@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, Ended, ended};
+use crate::inits::with_server;
 
 /// Every verb, with arguments that work in [`bench`] or are refused for a reason of its own.
 const LINES: [&str; 30] = [
@@ -50,8 +51,8 @@ fn bench() -> Bench {
     let bench = Bench::new()
         .server("py", "ok", "")
         .driver("fake", "ok")
-        .file("data.js", data)
-        .commit("v1");
+        .file("data.js", data);
+    let bench = with_server(bench).commit("v1");
     for line in ["run --rounds 1", "history append --to kept"] {
         let done = bench.run(&words(line));
         assert_eq!(done.code, 0, "{line}: {}", done.stderr);

@@ -1,7 +1,7 @@
-//! The comment of the second stage: the comparison's Markdown with a marker to find it by, a sentence on who measured it,
-//! and a chart. For admitted comparisons only.
+//! The comment of the second stage: the comparison's Markdown with a marker to find it by, and a sentence on who measured it.
+//! For admitted comparisons only.
 
-use crate::report::comparison::{chart, headline, markdown};
+use crate::report::comparison::{headline, markdown};
 use crate::report::escape::{MARKDOWN, code};
 use wirebench_judge::summary::comparison::Findings;
 use wirebench_record::comparison::Comparison;
@@ -27,10 +27,7 @@ pub struct About<'a> {
 #[must_use]
 pub fn render(comparison: &Comparison, about: &About) -> String {
     let marker = format!("{}\n", about.marker);
-    let mut between = format!("{}\n\n", origin(about));
-    if let Some(chart) = chart::mermaid(&Findings::of(comparison)) {
-        between.push_str(&chart);
-    }
+    let between = format!("{}\n\n", origin(about));
     let room = LIMIT.saturating_sub(marker.len());
     marker + &markdown::within(comparison, room, &between)
 }
@@ -86,7 +83,6 @@ mod tests {
         assert!(text.len() <= LIMIT && text.len() > LIMIT / 2, "{} bytes", text.len());
         assert!(text.starts_with("<!-- wirebench: x -->\n### wirebench: ✗ Regressed\n"));
         assert!(text.contains("own code at `aaaaaaaaaaaa`, in [run 7](https://github.com/o/r/actions/runs/7)"));
-        assert_eq!(text.matches("```mermaid").count(), 1);
         assert!(text.contains("rows are left out"));
     }
 }

@@ -8,6 +8,7 @@ use crate::report::comparison::view::{Explained, NotCompared, View};
 use crate::report::escape::{MARKDOWN, code};
 use crate::report::limits;
 use crate::report::table::{Column, Table, number, text};
+use wirebench_judge::summary::comparison::RowStatus;
 use wirebench_record::comparison::Comparison;
 
 /// The longest comment that GitHub accepts, in characters; counted here in bytes, which are never fewer.
@@ -78,8 +79,13 @@ fn runs(comparison: &Comparison) -> String {
 fn blocks(view: &View) -> Vec<Block> {
     let table = |lines: &[Line]| rows::table(&lines.iter().collect::<Vec<_>>());
     let mut blocks = Vec::new();
-    if !view.gating.is_empty() {
-        blocks.push(Block::table(&table(&view.gating), 70));
+    // Unchanged rows are in the sentence at the top: what is left is what a reader has to look at.
+    let (unchanged, notable): (Vec<&Line>, Vec<&Line>) = view
+        .gating
+        .iter()
+        .partition(|line| line.row.status == RowStatus::Unchanged);
+    if !notable.is_empty() {
+        blocks.push(Block::table(&rows::table(&notable), 70));
     }
     if !view.limits.is_empty() {
         let title = format!("Limits: {}", limits::tally(view.limits));
@@ -89,6 +95,10 @@ fn blocks(view: &View) -> Vec<Block> {
         let functions = explained.functions.iter();
         let functions = functions.map(|[function, change]| format!("{function} {change}"));
         blocks.push(Block::list(&heading(explained), functions, 40));
+    }
+    if !unchanged.is_empty() {
+        let title = format!("Gating metrics without a change: {}", unchanged.len());
+        blocks.push(Block::folded(&title, "", &rows::table(&unchanged), 50));
     }
     if !view.informative.is_empty() {
         let title = format!("Informative metrics, which do not gate: {}", view.informative_tally);
@@ -272,7 +282,7 @@ mod tests {
         let first = text.lines().find(|line| line.contains("**regressed**")).unwrap();
         assert!(first.contains("scenario-1500@http@hey"));
         assert!(text.contains("rows are left out to fit into a comment"));
-        assert!(text.trim_end().ends_with("```") && text.contains("To repeat it:"));
+        assert!(text.trim_end().ends_with("</details>") && text.contains("To repeat it:"));
         assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     }
 

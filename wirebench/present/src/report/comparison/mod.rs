@@ -3,7 +3,6 @@
 pub mod advice;
 mod block;
 pub mod cells;
-pub mod chart;
 pub mod comment;
 pub mod facts;
 pub mod functions;

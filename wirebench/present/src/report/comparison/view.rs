@@ -120,20 +120,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// All rows: first those that gate.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line<'a>> {
-        self.gating.iter().chain(&self.informative)
-    }
-
     /// The first notes and remarks.
     pub(crate) fn first_notes(&self) -> Vec<&String> {
         let notes = self.notes.iter().take(NOTES);
         notes.chain(self.remarks.iter().take(NOTES)).collect()
-    }
-
-    /// Whether a counted metric is compared.
-    pub(super) fn has_counts(&self) -> bool {
-        self.lines().any(|line| line.row.is_counted())
     }
 }
 
