@@ -221,7 +221,7 @@ impl Metric {
         self.row().name
     }
 
-    /// Its name in one or two words, for charts.
+    /// Its name in one or two words, as `limits` in a scenario may call it.
     #[must_use]
     pub const fn short(self) -> &'static str {
         self.row().short

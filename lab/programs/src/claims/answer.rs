@@ -17,11 +17,6 @@ const NO_LATENCY: &str = "h2load";
 /// A lead whose interval begins nearer to 1 than this is called small.
 const NARROW: f64 = 1.05;
 
-/// The end of a clear ratio's interval that is nearer to 1, as a multiple above 1.
-const fn low_end(times: Multiple) -> f64 {
-    if times.times > 1.0 { times.low } else { 1.0 / times.high }
-}
-
 /// One job with its figures in a run.
 #[derive(Debug)]
 pub struct Answer<'a> {
@@ -62,7 +57,8 @@ pub fn answers<'a>(comparisons: &'a [PublicComparison], runs: &[&Run]) -> Vec<An
     answers
 }
 
-/// All answers in one sentence: the range of ratios in each group. It counts no wins: jobs are examples, not votes.
+/// All answers, sorted as [`answers`] returns them, in one sentence: the range of ratios in each group. It counts no wins: jobs
+/// are examples, not votes.
 #[must_use]
 pub fn headline(answers: &[Answer]) -> String {
     let groups = answers.chunk_by(|one, other| one.job.group == other.job.group);
@@ -142,8 +138,8 @@ impl Answer<'_> {
         } else {
             (second, first, 1.0 / cpu.times, 1.0 / high, 1.0 / low)
         };
+        let narrowly = if low < NARROW { " by little" } else { "" };
         let [times, low, high] = [times, low, high].map(three_digits);
-        let narrowly = if low_end(cpu) < NARROW { " by little" } else { "" };
         format!("{less} costs less{narrowly}. {more} takes × {times} ({low} to {high}) of its server CPU per request.")
     }
 

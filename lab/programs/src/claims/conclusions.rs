@@ -25,7 +25,8 @@ pub(super) fn section(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// `of 13 claims 4 hold, 3 have the same direction, far smaller, 1 is contradicted, 5 this run can't tell.`
+/// `of 13 claims 4 hold, 3 have the same direction but a far smaller size, 1 is contradicted, 5 cannot be
+/// decided by this run.`
 pub(crate) fn tally(outcomes: &[Outcome]) -> String {
     let of = |wanted: &[Finding]| {
         counted(outcomes)
@@ -39,8 +40,8 @@ pub(crate) fn tally(outcomes: &[Outcome]) -> String {
         (
             far_smaller,
             [
-                "has the same direction, far smaller",
-                "have the same direction, far smaller",
+                "has the same direction but a far smaller size",
+                "have the same direction but a far smaller size",
             ],
         ),
         (
@@ -51,7 +52,7 @@ pub(crate) fn tally(outcomes: &[Outcome]) -> String {
             of(&[Finding::Vanishes]),
             ["vanishes on equal terms", "vanish on equal terms"],
         ),
-        (of(&[Finding::CannotTell]), ["this run can't tell"; 2]),
+        (of(&[Finding::CannotTell]), ["cannot be decided by this run"; 2]),
         (of(&[Finding::NotMeasured]), ["was not measured", "were not measured"]),
     ];
     let counts: Vec<String> = (counts.into_iter())
