@@ -2,7 +2,7 @@
 # compared.sh: what is shown of measured comparisons: the document, the dashboard with its page, criterion's report.
 #
 # Usage: lab/scripts/lib/compared.sh RUNS OUT     (RUNS: a folder of runs, as lab/scripts/comparisons.sh leaves them)
-# OUT takes COMPARISONS.md, the records below runs/, site/ and criterion/ (benchmarks of servers/domain, run anew with plots).
+# OUT takes COMPARISONS.md, comparisons/ with its details and chart, the records below runs/, site/ and criterion/ (benchmarks of servers/domain, run anew with plots).
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
@@ -18,6 +18,7 @@ main() {
   for run in "${runs[@]}"; do cp -r "$run" "$out/runs/$(jq --raw-output .id "$run/run.json")"; done
   lab="${CARGO_TARGET_DIR:-$root/target}/debug/lab"
   "$lab" --root "$root/lab" claims "$out"/runs/* --out "$out/COMPARISONS.md"
+  "$root/lab/scripts/comparisons-chart.sh" "$out/comparisons"
   "$lab" --root "$root/lab" claims "$out"/runs/* --page "$out/comparisons.html"
   "$wirebench" --root "$root" site build --runs "$out/runs" --out "$out/site" --page "HTTP or gRPC?=$out/comparisons.html"
   CRITERION_HOME="$(cd "$out" && pwd)/criterion" cargo bench --locked --manifest-path "$root/Cargo.toml" --package domain

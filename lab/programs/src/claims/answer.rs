@@ -169,19 +169,68 @@ impl Answer<'_> {
     }
 }
 
-/// A list of all answers: README quotes some of its lines.
-fn list(answers: &[Answer]) -> String {
-    answers.iter().fold(String::new(), |mut out, one| {
-        let _ = writeln!(out, "- {}", one.line());
-        out
-    })
+/// The answer for each of the readers' cases that jobs name: the case, and one sentence over all of its jobs.
+#[must_use]
+pub fn cases(answers: &[Answer]) -> Vec<(String, String)> {
+    let mut names: Vec<&str> = Vec::new();
+    for case in answers.iter().filter_map(|answer| answer.job.case.as_deref()) {
+        if !names.contains(&case) {
+            names.push(case);
+        }
+    }
+    let of_case = |case: &str| {
+        let jobs: Vec<&Answer> = answers
+            .iter()
+            .filter(|answer| answer.job.case.as_deref() == Some(case))
+            .collect();
+        (plain(case), of_jobs(&jobs))
+    };
+    names.into_iter().map(of_case).collect()
 }
 
-/// The first section of the document; empty if no comparison names a job.
-pub(super) fn section(answers: &[Answer]) -> String {
-    if answers.is_empty() {
-        return String::new();
-    }
+/// One sentence over jobs that are sorted by their ratio.
+fn of_jobs(jobs: &[&Answer]) -> String {
+    let [least, .., most] = jobs else {
+        return jobs.first().map_or_else(String::new, |one| one.sentence());
+    };
+    let Some((low, high)) = least.server_cpu.zip(most.server_cpu) else {
+        return "not measured in this run.".into();
+    };
+    let all = |wins: fn(&Multiple) -> bool| {
+        jobs.iter()
+            .all(|one| one.server_cpu.is_some_and(|cpu| cpu.is_clear() && wins(&cpu)))
+    };
+    let [first, second] = [&least.job.sides[0], &least.job.sides[1]].map(|side| plain(side));
+    let verdict = if all(|cpu| cpu.times < 1.0) {
+        format!("{second} costs less")
+    } else if all(|cpu| cpu.times > 1.0) {
+        format!("{first} costs less")
+    } else {
+        "it depends on what is asked, and how often".into()
+    };
+    format!(
+        "{verdict}. {second} takes × {} ({}) to × {} ({}) of {first}'s server CPU per request.",
+        three_digits(low.times),
+        plain(&least.job.job),
+        three_digits(high.times),
+        plain(&most.job.job),
+    )
+}
+
+/// The first screen of the document: the headline and the readers' cases. README quotes it.
+pub(super) fn first_screen(answers: &[Answer]) -> String {
+    let lines = cases(answers)
+        .into_iter()
+        .map(|(case, said)| format!("- **{case}**: {said}\n"));
+    format!(
+        "**By job, not by protocol.** {}\n\n{}",
+        headline(answers),
+        lines.collect::<String>()
+    )
+}
+
+/// Every job: a line each, then the figures.
+pub(super) fn every_job(answers: &[Answer]) -> String {
     let columns = [
         text("job"),
         text("sides"),
@@ -194,15 +243,47 @@ pub(super) fn section(answers: &[Answer]) -> String {
         number("payload, bytes"),
         text("series"),
     ];
-    let table = Table::new(columns, answers.iter().map(Answer::row));
+    let lines = answers.iter().fold(String::new(), |mut out, one| {
+        let _ = writeln!(out, "- {}", one.line());
+        out
+    });
     format!(
-        "## The answer, by job\n\n**By job, not by protocol.** {}\n\n{}\nThey hold for the servers, clients and machine of the run. Ratios are second side ÷ first side: the Hodges–Lehmann estimate over rounds of the same number, measured in turn, \
-         with the 95 % interval (of fewer than 6 rounds, their range); bold where equality lies outside. They need not be the quotient of the two medians. Latency is left out where h2load's over HTTP/2 would stand beside HTTP/1.1's.\n\n\
-         {}\n",
-        headline(answers),
-        list(answers),
-        table.markdown()
+        "{lines}\n{}",
+        Table::new(columns, answers.iter().map(Answer::row)).markdown()
     )
+}
+
+/// What `plot/jobs.gnuplot` draws: a header, then for each group a row of its name and a row for each job, tab-separated. Ratios are
+/// HTTP's server CPU as a multiple of gRPC's, so that gRPC's leads lie on the right; `side` is 0 (HTTP leads), 1 (nobody) or 2 (gRPC).
+#[must_use]
+pub fn chart(answers: &[Answer]) -> String {
+    let mut out = "label\tat\tlow\thigh\tside\tserver CPU\tpayload\tp50\n".to_owned();
+    for group in answers.chunk_by(|one, other| one.job.group == other.job.group) {
+        let _ = writeln!(out, "{}\tNaN\tNaN\tNaN\t3\t\t\t", plain(&group[0].job.group));
+        for answer in group {
+            let Some(cpu) = answer.server_cpu else { continue };
+            let side = match (cpu.is_clear(), cpu.times < 1.0) {
+                (false, _) => 1,
+                (true, false) => 0,
+                (true, true) => 2,
+            };
+            let times = |ratio: f64| format!("× {}", three_digits(ratio));
+            let _ = writeln!(
+                out,
+                "{}\t{:.4}\t{:.4}\t{:.4}\t{side}\t{}\t{}\t{}",
+                plain(&answer.job.job),
+                1.0 / cpu.times,
+                1.0 / cpu.high,
+                1.0 / cpu.low,
+                times(cpu.times),
+                answer
+                    .payload
+                    .map_or("–".into(), |[first, second]| times(second / first)),
+                answer.latency.map_or("–".into(), |latency| times(latency.times)),
+            );
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -218,6 +299,7 @@ mod tests {
         Job {
             group: "Called directly".into(),
             job: "a call".into(),
+            case: None,
             sides: ["HTTP".into(), "gRPC".into()],
             pair: pair.map(str::to_owned),
         }
@@ -255,6 +337,45 @@ mod tests {
     }
 
     #[test]
+    fn a_case_is_one_sentence_over_its_jobs() {
+        let mut small = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
+        small.case = Some("a chain".into());
+        let mut large = small.clone();
+        large.job = "a page".into();
+        let said = |one, other| cases(&[with_cpu(&large, one), with_cpu(&small, other)]).remove(0).1;
+        assert_eq!(
+            said([0.7, 0.8, 0.9], [1.6, 1.8, 2.0]),
+            "it depends on what is asked, and how often. gRPC takes × 0.80 (a page) to × 1.80 (a call) of HTTP's server CPU per request."
+        );
+        assert!(said([1.1, 1.2, 1.3], [1.6, 1.8, 2.0]).starts_with("HTTP costs less. gRPC takes × 1.20"));
+        assert!(
+            said([0.7, 0.8, 0.9], [0.8, 0.9, 1.1]).starts_with("it depends"),
+            "one is not clear"
+        );
+        let alone = cases(&[with_cpu(&small, [0.7, 0.8, 0.9])]);
+        assert_eq!(
+            alone,
+            [("a chain".to_owned(), with_cpu(&small, [0.7, 0.8, 0.9]).sentence())]
+        );
+    }
+
+    #[test]
+    fn the_chart_has_a_lead_of_grpc_on_the_right() {
+        let direct = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
+        let chart = chart(&[with_cpu(&direct, [0.4, 0.5, 0.8]), with_cpu(&direct, [1.6, 2.0, 2.5])]);
+        let rows: Vec<&str> = chart.lines().skip(1).collect();
+        assert!(rows[0].starts_with("Called directly\tNaN"), "{chart}");
+        assert!(
+            rows[1].starts_with("a call\t2.0000\t1.2500\t2.5000\t2\t× 0.50\t"),
+            "{chart}"
+        );
+        assert!(
+            rows[2].starts_with("a call\t0.5000\t0.4000\t0.6250\t0\t× 2.00\t"),
+            "{chart}"
+        );
+    }
+
+    #[test]
     fn a_lead_whose_interval_begins_close_to_one_is_said_to_be_small() {
         let direct = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
         let line = |cpu| with_cpu(&direct, cpu).sentence();
@@ -275,7 +396,7 @@ mod tests {
             jobs: jobs.to_vec(),
             ..crate::claims::document::tests::comparison()
         };
-        let text = list(&answers(&[comparison], &[&run()]));
+        let text = every_job(&answers(&[comparison], &[&run()]));
         let at = |word: &str| text.find(word).unwrap_or_else(|| panic!("no {word} in {text}"));
         assert!(
             at("A group named later: first") < at("Called directly: second"),

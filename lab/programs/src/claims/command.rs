@@ -22,7 +22,7 @@ use super::publication::PublicComparison;
 pub struct Args {
     /// Folders of runs or their run.json. Each comparison is judged by the newest of them that measured it.
     run: Vec<PathBuf>,
-    /// The Markdown file to write; without it, the text is printed.
+    /// The Markdown file to write, with a folder `comparisons` beside it for the details; without it, all text is printed.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Writes the page for `wirebench site build --page`, and no text.
@@ -58,14 +58,20 @@ pub fn execute(root: &Path, args: &Args) -> anyhow::Result<()> {
         return write(file, &page::render(&comparisons, &runs)?);
     }
     let prices = args.cost.as_deref().map(Prices::read).transpose()?;
-    let text = document::render(&comparisons, &linked, prices.as_ref());
-    match &args.out {
-        Some(out) => write(out, &text),
-        None => {
-            print!("{text}");
-            Ok(())
+    let written = document::render(&comparisons, &linked, prices.as_ref());
+    let Some(out) = &args.out else {
+        print!("{}", written.text);
+        for (name, text) in written.details.iter().filter(|(name, _)| name.ends_with(".md")) {
+            print!("\n<!-- {name} -->\n{text}");
         }
+        return Ok(());
+    };
+    let folder = out.with_file_name("comparisons");
+    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    for (name, text) in &written.details {
+        write(&folder.join(name), text)?;
     }
+    write(out, &written.text)
 }
 
 fn write(file: &Path, text: &str) -> anyhow::Result<()> {

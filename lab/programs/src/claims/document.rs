@@ -20,21 +20,37 @@ pub struct LinkedRun {
     pub link: String,
 }
 
+/// The document and the files that it links to.
+#[derive(Debug)]
+pub struct Written {
+    /// The Markdown text of the document itself.
+    pub text: String,
+    /// What lies in the folder `comparisons` beside it: the file's name and its text.
+    pub details: Vec<(String, String)>,
+}
+
 #[derive(Template)]
 #[template(path = "claims.md")]
 struct Document<'a> {
     links: String,
     /// How to repeat the runs.
     repeat: String,
-    /// The section of answers by job.
-    answers: String,
-    judged: Vec<Judged<'a>>,
-    runs: Vec<&'a Run>,
+    /// The headline and the readers' cases; empty if no comparison names a job.
+    first_screen: String,
+    judged: &'a [Judged<'a>],
+}
+
+/// One comparison, claim by claim.
+#[derive(Template)]
+#[template(path = "claim.md")]
+struct Detail<'a> {
+    judged: &'a Judged<'a>,
+    link: String,
 }
 
 /// The document: each comparison that was measured, by the newest run that measured it. With prices, monthly estimates have costs.
 #[must_use]
-pub fn render(comparisons: &[PublicComparison], linked: &[LinkedRun], prices: Option<&Prices>) -> String {
+pub fn render(comparisons: &[PublicComparison], linked: &[LinkedRun], prices: Option<&Prices>) -> Written {
     let runs: Vec<&Run> = linked.iter().map(|linked| &linked.run).collect();
     let judged = |comparison| {
         let run = newest(comparison, runs.iter().copied())?;
@@ -45,6 +61,9 @@ pub fn render(comparisons: &[PublicComparison], linked: &[LinkedRun], prices: Op
             prices,
         })
     };
+    let judged: Vec<Judged> = comparisons.iter().filter_map(judged).collect();
+    let answers = answer::answers(comparisons, &runs);
+    let has_jobs = !answers.is_empty();
     let document = Document {
         links: links(linked),
         repeat: match linked {
@@ -55,11 +74,37 @@ pub fn render(comparisons: &[PublicComparison], linked: &[LinkedRun], prices: Op
             ),
             _ => "Repeat them with `lab/scripts/comparisons.sh`.".into(),
         },
-        answers: answer::section(&answer::answers(comparisons, &runs)),
-        judged: comparisons.iter().filter_map(judged).collect(),
-        runs,
+        first_screen: if has_jobs {
+            answer::first_screen(&answers)
+        } else {
+            String::new()
+        },
+        judged: &judged,
     };
-    document.render().expect("the template only writes into a string")
+    let mut details: Vec<(String, String)> = judged.iter().map(|one| detail(one, linked)).collect();
+    if has_jobs {
+        details.push(("JOBS.md".into(), jobs(&answers)));
+        details.push(("jobs.tsv".into(), answer::chart(&answers)));
+    }
+    Written {
+        text: document.render().expect("the template only writes into a string"),
+        details,
+    }
+}
+
+fn detail(judged: &Judged, linked: &[LinkedRun]) -> (String, String) {
+    let of_run = linked.iter().find(|linked| linked.run.id == judged.run.id);
+    let link = of_run.map_or_else(String::new, |linked| format!("../{}", linked.link));
+    let text = Detail { judged, link }.render();
+    let name = format!("{}.md", judged.comparison.letter);
+    (name, text.expect("the template only writes into a string"))
+}
+
+fn jobs(answers: &[answer::Answer]) -> String {
+    format!(
+        "# HTTP or gRPC: every job\n\nWritten by `lab claims`; not edited by hand. They hold for the servers, clients and machine of the runs ([COMPARISONS](../COMPARISONS.md)). Ratios are second side ÷ first side: the Hodges–Lehmann estimate over rounds of the same number, measured in turn, with the 95 % interval (of fewer than 6 rounds, their range); bold where equality lies outside. They need not be the quotient of the two medians. Latency is left out where h2load's over HTTP/2 would stand beside HTTP/1.1's.\n\n{}",
+        answer::every_job(answers)
+    )
 }
 
 /// `[one run](LINK)`, or several.
@@ -75,17 +120,13 @@ fn links(linked: &[LinkedRun]) -> String {
     }
 }
 
-impl Document<'_> {
-    fn commits(run: &Run) -> String {
-        let commits = run
-            .variants
-            .iter()
-            .map(|one| one.commit.as_deref().unwrap_or("no commit"));
+impl Judged<'_> {
+    fn commits(&self) -> String {
+        let variants = self.run.variants.iter();
+        let commits = variants.map(|one| one.commit.as_deref().unwrap_or("no commit"));
         commits.collect::<Vec<_>>().join(", ")
     }
-}
 
-impl Judged<'_> {
     /// How many rounds there were of the series that repeat a publication its way, and how long each was.
     #[expect(
         clippy::cast_precision_loss,
@@ -129,7 +170,7 @@ impl Judged<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::claims::publication::{Audit, Check, Claim, Experiment, Job, Published, Quantity, Question};
+    use crate::claims::publication::{Audit, Check, Claim, Experiment, Fate, Job, Published, Quantity, Question, Said};
 
     pub(crate) fn comparison() -> PublicComparison {
         PublicComparison {
@@ -159,8 +200,12 @@ pub(crate) mod tests {
             published: vec![Published {
                 what: "requests/s".into(),
                 printed: vec!["1,785".into(), "3,745".into()],
+                fate: None,
             }],
-            left_out: vec!["prices: not given".into()],
+            said: vec![Said {
+                what: "prices".into(),
+                fate: Fate::LeftOut("not given".into()),
+            }],
             audits: vec![Audit {
                 about: "gRPC".into(),
                 check: Check::NotTheSame {
@@ -174,12 +219,19 @@ pub(crate) mod tests {
                 sides: ["HTTP".into(), "gRPC".into()],
                 pair: ["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"].map(str::to_owned),
                 group: "Called directly".into(),
+                case: Some("a direct call".into()),
             }],
             factors: Vec::new(),
             codecs: Vec::new(),
             cross_check: Vec::new(),
             month: None,
         }
+    }
+
+    /// The document with its details.
+    fn whole(written: &Written) -> String {
+        let details = written.details.iter().map(|(_, text)| text.as_str());
+        std::iter::once(written.text.as_str()).chain(details).collect()
     }
 
     #[test]
@@ -189,19 +241,25 @@ pub(crate) mod tests {
             run: run.clone(),
             link: "../results/x/run.json".into(),
         };
-        let text = render(&[comparison()], &[linked(&run)], None);
+        let written = render(&[comparison()], &[linked(&run)], None);
+        let names: Vec<&str> = written.details.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["C.md", "JOBS.md", "jobs.tsv"]);
+        let text = whole(&written);
         for needed in [
-            "| [C](#c-fixed-requests-mixed-tools) | fixed requests, mixed tools | gRPC | 0 |",
+            "| [C](comparisons/C.md) | fixed requests, mixed tools | gRPC | 0 |",
+            "1 of 1 of their own checks",
+            "- **a direct call**: HTTP costs less.",
             "| requests/s | 1,785 → 3,745 | × 2.10 |",
-            "## C fixed requests, mixed tools",
+            "# C: fixed requests, mixed tools",
             "**What it comes to**: its one claim: ",
             "**By job, not by protocol.** gRPC takes this much of HTTP's server CPU per request: called directly × 1.",
             "| ghz with h2load / x |",
             "⇄ reversed on equal terms: × ",
             "- **Called directly: a direct call**: HTTP costs less.",
             "| gRPC | two cities | ✗ not the same question | The script. (An inference.) |",
-            "| requests/s | 1,785 → 3,745 |\n",
-            "- Left out: prices: not given",
+            "| requests/s: 1,785 → 3,745 | reproduced: `weather-fixed-count@http@hey` |\n",
+            "| prices | left out: not given |",
+            "[the run](../../results/x/run.json)",
         ] {
             assert!(text.contains(needed), "no {needed:?} in\n{text}");
         }
@@ -212,8 +270,8 @@ pub(crate) mod tests {
         for round in run.series.iter_mut().flat_map(|series| &mut series.rounds) {
             round.reason = Some("3 of 9 requests failed".into());
         }
-        let doubted = render(&[comparison()], &[linked(&run)], None);
-        let two = render(&[comparison()], &[linked(&run), linked(&run)], None);
+        let doubted = whole(&render(&[comparison()], &[linked(&run)], None));
+        let two = render(&[comparison()], &[linked(&run), linked(&run)], None).text;
         assert!(
             two.contains("from [run 1](../results/x/run.json), [run 2](../results/x/run.json) and"),
             "{two}"

@@ -6,7 +6,7 @@ mod picture;
 use askama::Template;
 
 use self::picture::{Mark, Row, picture};
-use crate::claims::answer::{Answer, answers, headline};
+use crate::claims::answer::{Answer, answers, cases, headline};
 use crate::claims::audit::{Agreement, audited};
 use crate::claims::figures::figure;
 use crate::claims::judged::{Finding, MeasuredPair, Outcome, TestedClaim, judge, newest};
@@ -24,6 +24,7 @@ use wirebench_record::run::Run;
 #[template(path = "page.html")]
 struct Page {
     headline: String,
+    cases: Vec<JobLine>,
     jobs: Vec<JobLine>,
     picture: Option<Picture>,
     comparisons: Vec<Section>,
@@ -71,6 +72,13 @@ pub fn render(comparisons: &[PublicComparison], runs: &[&Run]) -> Result<String,
     let answers = answers(comparisons, runs);
     Page {
         headline: sentence(&headline(&answers)),
+        cases: cases(&answers)
+            .iter()
+            .map(|(case, said)| JobLine {
+                job: name(case),
+                sentence: sentence(said),
+            })
+            .collect(),
         picture: of_jobs(&answers),
         jobs: answers.iter().map(job_line).collect(),
         comparisons: (comparisons.iter())
@@ -201,6 +209,7 @@ mod tests {
                 experiments: Vec::new(),
             }],
             jobs: vec![Job {
+                case: None,
                 group: "Called directly".into(),
                 job: "a direct call".into(),
                 sides: ["HTTP".into(), "gRPC".into()],

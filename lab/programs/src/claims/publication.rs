@@ -35,9 +35,9 @@ pub struct PublicComparison {
     /// Every published figure as printed, also those that no series here repeats.
     #[serde(default)]
     pub published: Vec<Published>,
-    /// Published figures that are not in the list, with the reason.
+    /// Every command and sentence that claims something.
     #[serde(default)]
-    pub left_out: Vec<String>,
+    pub said: Vec<Said>,
     /// Checks of the figures against each other.
     #[serde(default)]
     pub audits: Vec<Audit>,
@@ -59,12 +59,36 @@ pub struct PublicComparison {
 
 /// Figures of one thing, in the publication's own digits.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Published {
     /// What they are, with the unit.
     pub what: String,
     /// The figures, in the order of the sides.
     pub printed: Vec<String>,
+    /// What became of them, unless a claim has these figures.
+    #[serde(flatten)]
+    pub fate: Option<Fate>,
+}
+
+/// A command or a sentence that claims something.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Said {
+    /// The command or sentence, or what it says.
+    pub what: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub fate: Fate,
+}
+
+/// What became of something published.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It is repeated by series; the first of them.
+    Reproduced(String),
+    /// It is judged without a repetition: how.
+    Judged(String),
+    /// It is left out: why.
+    LeftOut(String),
 }
 
 /// Two sides that were compared under one load.
@@ -202,6 +226,19 @@ impl PublicComparison {
         for (number, published) in self.published.iter().enumerate() {
             let key = format!("published[{number}].printed");
             at_least_one(published.printed.len(), &key, "figure")?;
+            if self.fate(published).is_none() {
+                let message = "no claim has these figures: expected `judged` or `left_out` with the reason".to_owned();
+                return Err(place.wrong(&format!("published[{number}]"), message));
+            }
+        }
+        for (number, said) in self.said.iter().enumerate() {
+            let is_known = |id: &String| self.series().contains(id.as_str());
+            if let Fate::Reproduced(id) = &said.fate
+                && !is_known(id)
+            {
+                let message = format!("no question, factor or codec measures \"{id}\"");
+                return Err(place.wrong(&format!("said[{number}].reproduced"), message));
+            }
         }
         let jobs: Vec<_> = self.jobs.iter().map(|job| &job.pair).collect();
         let factors: Vec<_> = self.factors.iter().map(|factor| &factor.pair).collect();
@@ -222,6 +259,23 @@ impl PublicComparison {
             }
         }
         Ok(Self { name, ..self })
+    }
+
+    /// What became of published figures: those that a claim has are reproduced by its series; others say it themselves.
+    #[must_use]
+    pub fn fate(&self, published: &Published) -> Option<Fate> {
+        let number = |text: &String| text.replace(',', "").parse::<f64>().ok();
+        let figures: Option<Vec<f64>> = published.printed.iter().map(number).collect();
+        let has = |question: &&Question| {
+            let same = |claim: &Claim| figures.as_deref() == Some(&claim.values);
+            question.claims.iter().any(same)
+        };
+        let claimed = self
+            .questions
+            .iter()
+            .find(has)
+            .map(|one| Fate::Reproduced(one.theirs[0].clone()));
+        published.fate.clone().or(claimed)
     }
 
     /// Every series it needs.
@@ -349,6 +403,16 @@ published_gb = [130, 52]
                 "[\"1,785\", \"3,745\"]",
                 "[]",
                 "published[0].printed: expected at least one figure",
+            ),
+            (
+                "[\"1,785\", \"3,745\"]",
+                "[\"1,785\", \"3,746\"]",
+                "published[0]: no claim has these figures: expected `judged` or `left_out`",
+            ),
+            (
+                "[[audits]]",
+                "[[said]]\nwhat = \"ab -n 9\"\nreproduced = \"x@y@z\"\n[[audits]]",
+                "said[0].reproduced: no question, factor or codec measures \"x@y@z\"",
             ),
             ("littles_law", "littles_guess", "unknown variant `littles_guess`"),
             (

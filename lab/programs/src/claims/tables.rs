@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::claims::audit::audited;
+use crate::claims::audit::{Agreement, audited};
 use crate::claims::figures::figure;
 use crate::claims::judged::{Finding, MeasuredPair, Outcome, TestedClaim, TriedExperiment};
 use crate::claims::prices::Prices;
-use crate::claims::publication::PublicComparison;
+use crate::claims::publication::{Fate, PublicComparison};
 use crate::claims::{conclusions, findings};
 use wirebench_present::report::format::{plain, three_digits};
 use wirebench_present::report::head_to_head::times;
@@ -42,7 +42,7 @@ pub(super) fn overview(judged: &[Judged]) -> Table {
         };
         let far_smaller = conclusions::counted(&judged.outcomes).filter(|tested| tested.is_far_smaller());
         [
-            format!("[{}](#{})", comparison.letter, anchor(comparison)),
+            format!("[{0}](comparisons/{0}.md)", comparison.letter),
             plain(&comparison.title),
             plain(&comparison.advice),
             count([Finding::Holds, Finding::HoldsOnEqualTermsOnly]),
@@ -53,15 +53,6 @@ pub(super) fn overview(judged: &[Judged]) -> Table {
         ]
     };
     Table::new(columns, judged.iter().map(row))
-}
-
-/// The heading's address, as GitHub makes it.
-fn anchor(comparison: &PublicComparison) -> String {
-    let heading = format!("{} {}", comparison.letter, comparison.title).to_lowercase();
-    let kept = heading
-        .chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'));
-    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 /// A row for each check of the published figures against each other.
@@ -80,11 +71,39 @@ pub(super) fn audits(comparison: &PublicComparison) -> Table {
     Table::new(columns, rows)
 }
 
-/// A row for each published figure, as it was printed.
-pub(super) fn published(comparison: &PublicComparison) -> Table {
-    let figures = comparison.published.iter();
-    let rows = figures.map(|one| [plain(&one.what), plain(&one.printed.join(" → "))]);
-    Table::new(["what", "figures"].map(text), rows)
+/// A row for each figure as it was printed, each command and each sentence that claims something: what became of it.
+pub(super) fn fates(comparison: &PublicComparison) -> Table {
+    let figures = comparison.published.iter().map(|one| {
+        let printed = plain(&one.printed.join(" → "));
+        (format!("{}: {printed}", plain(&one.what)), comparison.fate(one))
+    });
+    let said = comparison
+        .said
+        .iter()
+        .map(|one| (plain(&one.what), Some(one.fate.clone())));
+    let row = |(what, fate): (String, Option<Fate>)| {
+        let fate = match fate {
+            Some(Fate::Reproduced(series)) => format!("reproduced: `{}`", plain(&series)),
+            Some(Fate::Judged(how)) => format!("judged: {}", plain(&how)),
+            Some(Fate::LeftOut(why)) => format!("left out: {}", plain(&why)),
+            None => "–".into(),
+        };
+        [what, fate]
+    };
+    Table::new(
+        ["published", "what became of it"].map(text),
+        figures.chain(said).map(row),
+    )
+}
+
+/// How many checks published figures or scripts do not pass, of how many.
+pub(super) fn failed_checks(comparison: &PublicComparison) -> String {
+    let audits = &comparison.audits;
+    let failed = audits
+        .iter()
+        .filter(|audit| audited(audit).1 != Agreement::Consistent)
+        .count();
+    format!("{failed} of {}", audits.len())
 }
 
 /// The names of two series.

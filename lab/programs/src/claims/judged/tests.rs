@@ -155,7 +155,7 @@ fn of_several_runs_the_newest_that_measured_a_comparison_is_taken() {
         differs: Vec::new(),
         questions: vec![question(claim(1.0, 2.0))],
         published: Vec::new(),
-        left_out: Vec::new(),
+        said: Vec::new(),
         audits: Vec::new(),
         jobs: Vec::new(),
         factors: Vec::new(),

@@ -46,6 +46,8 @@ pub struct Job {
     pub group: String,
     /// The use case with its conditions.
     pub job: String,
+    /// The reader's case that it answers, such as "a browser app"; jobs of one case are answered in one sentence.
+    pub case: Option<String>,
     /// The names of the two sides.
     pub sides: [String; 2],
     /// The two series that decide it.
