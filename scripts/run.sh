@@ -9,6 +9,8 @@
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+# shellcheck source=scripts/lib/beside.sh
+source "$root/scripts/lib/beside.sh"
 
 # dashboard WIREBENCH → the dashboard of every run under results/, and where it is
 dashboard() {
@@ -17,12 +19,13 @@ dashboard() {
   printf 'dashboard  %s, or move about in it with: %s site serve %s\n' "$page" "$1" "$root/results/site" >&2
 }
 
+build() { (cd "$root" && cargo build --locked --package wirebench); }
+
 main() {
-  local wirebench="${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" status=0 argument setup=("$root/scripts/setup.sh")
+  local wirebench="${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" status=0 argument more=""
   # This profile takes every load generator there is.
-  if [[ " $* " =~ \ --profile[=\ ]loads\  ]]; then setup+=(--drivers); fi
-  "${setup[@]}" >&2
-  (cd "$root" && cargo build --locked --package wirebench)
+  if [[ " $* " =~ \ --profile[=\ ]loads\  ]]; then more=--drivers; fi
+  build_beside_setup "$more" build >&2
   for argument in "$@"; do
     if [[ "$argument" == --help || "$argument" == -h ]]; then exec "$wirebench" run --help; fi
   done

@@ -9,6 +9,8 @@ set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 tools="${WIREBENCH_TOOLS:-$root/.tools}"
+# shellcheck source=scripts/lib/beside.sh
+source "$root/scripts/lib/beside.sh"
 
 step() { printf '\n== %s\n' "$1"; }
 
@@ -52,11 +54,10 @@ tests() {
 
 main() {
   cd "$root"
-  step "tools" && scripts/setup.sh --dev
   step "formatting" && cargo fmt --all -- --check
+  step "lints and build, and tools" && build_beside_setup --dev linted --all-targets --no-run
   step "shell scripts" && scripts | xargs shellcheck
   step "workflows" && workflows
-  step "lints and build" && linted --all-targets --no-run
   step "driver samples" && drivers/lib/check-samples
   step "tests" && tests
 }
