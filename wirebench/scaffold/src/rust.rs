@@ -1,6 +1,6 @@
 //! Rust: binaries of packages that depend on a server framework.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
@@ -61,6 +61,9 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
             http,
             grpc,
             launch: launch_method(files, folder, name, &binary, alone),
+            before: Vec::new(),
+            env: BTreeMap::new(),
+            alone: false,
             hints: hints::of(&own.chain(others).collect::<Vec<_>>()),
             sources: std::iter::once(main.clone())
                 .chain(libraries().map(|(path, _)| path.to_owned()))

@@ -189,7 +189,12 @@ impl Launcher<'_> {
 pub(super) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
     Server {
         args: setting.args.iter().cloned().map(Arg::One).collect(),
-        env: setting.env.clone(),
+        env: draft
+            .env
+            .iter()
+            .chain(&setting.env)
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
         port: setting.fixed,
         ..draft.clone()
     }
