@@ -105,7 +105,12 @@ impl Files {
             .zip(1..)
             .filter(|(above, _)| above.starts_with(&top));
         for (above, ups) in outside {
-            for name in MANIFESTS {
+            let of_recipes = RECIPES.iter().flat_map(|recipe| &recipe.manifests);
+            let names: BTreeSet<&'static str> = MANIFESTS
+                .into_iter()
+                .chain(of_recipes.map(|one| one.file.as_str()))
+                .collect();
+            for name in names {
                 if let Some(text) = text_of(&above.join(name), name) {
                     files.above.push(("../".repeat(ups), name, text));
                 }

@@ -71,6 +71,16 @@ pub(super) enum LaunchMethod {
     },
 }
 
+impl LaunchMethod {
+    /// The command that builds it.
+    pub(super) fn build(&self) -> Option<&Vec<String>> {
+        match self {
+            Self::Package(_) => None,
+            Self::Command { build, .. } => build.as_ref(),
+        }
+    }
+}
+
 /// Texts as an argument list.
 pub(super) fn argv(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()

@@ -82,7 +82,10 @@ impl Programs {
     /// Every one, with where it was found and how it is started.
     #[must_use]
     pub fn list(&self) -> Vec<String> {
-        self.programs.iter().map(declared::found).collect()
+        first_tries(&self.programs, |program| program)
+            .iter()
+            .map(declared::found)
+            .collect()
     }
 
     /// Keeps only the named programs.
@@ -121,15 +124,7 @@ impl Programs {
     /// Declares them from their sources; guesses are marked.
     #[must_use]
     pub fn guess(&self) -> Found {
-        let mut alone = BTreeSet::new();
-        let wanted = self.programs.iter().filter(|one| {
-            let is_first = !alone.contains(&one.project());
-            if one.alone {
-                alone.insert(one.project());
-            }
-            is_first
-        });
-        self.guess_of(&wanted.cloned().collect::<Vec<_>>())
+        self.guess_of(&first_tries(&self.programs, |program| program))
     }
 
     fn guess_of(&self, programs: &[Program]) -> Found {
@@ -146,13 +141,16 @@ impl Programs {
     /// their sources.
     #[must_use]
     pub fn probe(&self, context: &ProbeContext) -> Found {
-        let (mut probed, mut failures) = (Vec::new(), Vec::new());
+        let (mut probed, mut failures) = (Vec::new(), Vec::<(Program, ProbeFailure)>::new());
         let (mut declared_alone, mut declared_projects) = (BTreeSet::new(), BTreeSet::new());
         for program in &self.programs {
             if context.interrupt.is_requested() {
                 break;
             }
-            if declared_alone.contains(&program.project()) {
+            let is_tried = |(other, why): &(Program, ProbeFailure)| {
+                why.is_of_build && program.alone && other.launch.build() == program.launch.build()
+            };
+            if declared_alone.contains(&program.project()) || failures.iter().any(is_tried) {
                 continue;
             }
             match probe::probe(context, &self.files, program, &self.calls) {
@@ -166,6 +164,7 @@ impl Programs {
                 Err(why) => failures.push((told(program, why.way.as_ref()), why)),
             }
         }
+        let mut failures = first_tries(&failures, |(program, _)| program);
         // Another try for the same project worked.
         failures.retain(|(program, _): &(Program, ProbeFailure)| {
             !declared_alone.contains(&program.project())
@@ -193,6 +192,17 @@ impl Programs {
             toml: declared::toml(&probed, &failures, &self.calls, hints::exposed(&self.files)),
         }
     }
+}
+
+/// The same without further tries for a project whose only server is among them.
+fn first_tries<T: Clone>(all: &[T], program: impl Fn(&T) -> &Program) -> Vec<T> {
+    let mut alone = BTreeSet::new();
+    let is_first = |one: &&T| {
+        let program = program(one);
+        let project = program.project();
+        !alone.contains(&project) && (!program.alone || alone.insert(project))
+    };
+    all.iter().filter(is_first).cloned().collect()
 }
 
 /// The program with the port as it was told when it listened; as its sources say if it never did.

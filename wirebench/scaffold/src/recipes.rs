@@ -14,9 +14,9 @@ use wirebench_declare::args::{Value, fill};
 type Values = BTreeMap<String, Value>;
 
 /// Files whose name says nothing about the program.
-const USUAL: [&str; 13] = [
+const USUAL: [&str; 14] = [
     "main", "app", "server", "index", "init", "asgi", "wsgi", "pom", "package", "procfile", "makefile", "program",
-    "public",
+    "public", "bin",
 ];
 
 /// Every program that a recipe finds.
@@ -200,7 +200,7 @@ impl<'a> Project<'a> {
         let values = values.get_or_insert_default();
         let mut set = |name: &str, value: String| values.insert(name.to_owned(), Value::One(value));
         set("manifest", format!("{}{}", self.manifest_folder, self.manifest.file));
-        set("project", word(&self.manifest_folder));
+        set("manifest_folder", word(&self.manifest_folder));
         std::mem::take(values)
     }
 
@@ -463,15 +463,7 @@ fn set_places(values: &mut Values, files: &Files, project: &str, (path, own): (&
     let inside = folder.strip_prefix(project).unwrap_or(folder);
     let own = &own[folder_of(own).len()..];
     let stem = own.rsplit_once('.').map_or(own, |(stem, _)| stem);
-    // The folder that imports start from: `src` where it is no package itself, and the folder of manage.py.
-    let source_folder = format!("{project}src/");
-    let top = if folder.starts_with(&source_folder) && !files.has(&format!("{source_folder}__init__.py")) {
-        source_folder
-    } else if files.has(&format!("{}manage.py", folder_of(folder.trim_end_matches('/')))) {
-        folder_of(folder.trim_end_matches('/')).to_owned()
-    } else {
-        project.to_owned()
-    };
+    let top = imports_from(files, project, folder);
     let below = path.strip_prefix(top.as_str()).unwrap_or(path);
     let module = below.rsplit_once('.').map_or(below, |(module, _)| module);
     let module = module.trim_end_matches("/__init__");
@@ -494,9 +486,24 @@ fn set_places(values: &mut Values, files: &Files, project: &str, (path, own): (&
     };
     set("in_folder", go_to(folder));
     set("in_project", go_to(project));
-    values
-        .entry("project".to_owned())
-        .or_insert_with(|| Value::One(word(project)));
+    set("project", word(project));
+}
+
+/// The folder that imports of Python start from: the one around the packages of a file, otherwise that of `manage.py`, `src`, or the
+/// project's own.
+fn imports_from(files: &Files, project: &str, folder: &str) -> String {
+    let above = |folder: &str| folder_of(folder.trim_end_matches('/')).to_owned();
+    let mut top = folder.to_owned();
+    while !top.is_empty() && files.has(&format!("{top}__init__.py")) {
+        top = above(&top);
+    }
+    let source_folder = format!("{project}src/");
+    match () {
+        () if top != folder => top,
+        () if files.has(&format!("{}manage.py", above(folder))) => above(folder),
+        () if folder.starts_with(&source_folder) => source_folder,
+        () => project.to_owned(),
+    }
 }
 
 fn values_text(values: &Values, name: &str) -> String {

@@ -149,7 +149,7 @@ impl HttpProbe<'_> {
                 template: candidate.template,
             };
             let helped = !again.paths.is_empty() && self.first_good(&again, prefixes, &mut tried).is_none();
-            if !helped && candidate.declared && !is_of_another_protocol(&path, &said) {
+            if !helped && candidate.declared && !needs_no_question(&path, &said) {
                 open.push((path, said, candidate.why));
             }
         }
@@ -231,13 +231,15 @@ fn mounted(prefix: &str, path: &str) -> Vec<String> {
     std::iter::once(bare).chain(with_slash).collect()
 }
 
-/// True if a path that did not answer a GET well is a gRPC service or takes WebSocket connections, which are not measured.
-fn is_of_another_protocol(path: &str, said: &str) -> bool {
+/// True if a path that did not answer a GET well leads elsewhere, is a gRPC service, or takes WebSocket connections, which are
+/// not measured.
+fn needs_no_question(path: &str, said: &str) -> bool {
     static SERVICE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^/(?:\w+\.)+[A-Z]\w*(?:/|$)").expect("a constant pattern"));
     static SOCKET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?i)/(?:ws|wss|websockets?|sockets?|socket\.io)\b").expect("a constant pattern"));
-    SERVICE.is_match(path) || said == "426" || (said == "400" && SOCKET.is_match(path))
+    // Where a redirect leads is a candidate of its own, or on another server.
+    said.starts_with('3') || SERVICE.is_match(path) || said == "426" || (said == "400" && SOCKET.is_match(path))
 }
 
 /// The questions about routes without a good response: one for each, or one for all if there are many.
@@ -262,7 +264,6 @@ fn needs(said: &str) -> &'static str {
         "401" | "403" => "which header does it need? Declare the operation with headers = [\"authorization: …\"]",
         "400" | "404" | "422" => "which path or query does it take?",
         "405" => "which method does it take?",
-        _ if said.starts_with('3') => "where does it lead?",
         _ if said.starts_with('5') => "what does it need beside it, such as a database? That can be declared as a tier",
         _ => "does it end by itself? A stream is not measured",
     }

@@ -131,7 +131,10 @@ fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), Pr
     };
     side.build([server.name.as_str()].into_iter(), &builder);
     match side.broken.remove(&server.name) {
-        Some(reason) => Err(ProbeFailure::from(format!("it cannot be built: {reason}"))),
+        Some(reason) => Err(ProbeFailure {
+            is_of_build: true,
+            ..ProbeFailure::from(format!("it cannot be built: {reason}"))
+        }),
         None => Ok((side, began.elapsed())),
     }
 }
@@ -180,6 +183,7 @@ fn probe_running(
             ),
             questions: std::mem::take(&mut probed.questions),
             way: None,
+            is_of_build: false,
         });
     };
     let first = *first;
@@ -198,6 +202,7 @@ fn probe_running(
             reason: "it answers, but no request with a good answer was found".into(),
             questions: std::mem::take(&mut probed.questions),
             way: None,
+            is_of_build: false,
         });
     }
     Ok(())
