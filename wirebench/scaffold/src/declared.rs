@@ -137,6 +137,14 @@ fn server(out: &mut String, probed: &ProbedServer) {
     if let Some(port) = probed.server.port {
         line(out, "port", &port.to_string(), evidence("port"));
     }
+    if !probed.server.before.is_empty() {
+        let commands = probed.server.before.iter().map(|before| {
+            let words: Vec<String> = before.command.iter().filter_map(Arg::one).map(str::to_owned).collect();
+            format!("{{ command = {} }}", list(&words))
+        });
+        let tables = format!("[{}]", commands.collect::<Vec<_>>().join(", "));
+        line(out, "before", &tables, Some("worked, before each start"));
+    }
     let ready = match &probed.server.ready {
         Ready::Http(path) => format!("{{ http = {} }}", text(path)),
         Ready::GrpcHealth(service) => format!("{{ grpc_health = {} }}", text(service)),
@@ -255,6 +263,7 @@ pub(super) fn summary(probed: &ProbedServer) -> String {
     let told: Vec<String> = env.chain(args).collect();
     let port = match probed.server.port {
         Some(port) => format!("port {port}, its own choice"),
+        None if told.is_empty() => "port by its command".to_owned(),
         None => format!("port by {}", told.join(" ")),
     };
     let many = probed.server.operations.len();

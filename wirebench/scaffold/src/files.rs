@@ -1,9 +1,12 @@
 //! Reads the files of a repository from which servers can be recognised, with limits on number and size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::LazyLock;
+
+use crate::recipe::{RECIPES, Recipe, fits};
 
 /// Files by their path relative to the folder, with `/`; files that are too long or not text are skipped.
 #[derive(Debug, Clone, Default)]
@@ -40,9 +43,8 @@ const NOT_LOOKED_AT: [&str; 14] = [
     "test",
     "results",
 ];
-const ENDINGS: [&str; 15] = [
-    "go", "rs", "js", "mjs", "cjs", "ts", "py", "proto", "mod", "toml", "java", "kt", "cs", "csproj", "kts",
-];
+/// Endings of files that no recipe names.
+const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 /// Files that are also read from parent folders: manifests and versions of toolchains, which builds need, and compose
 /// files, which name a server's dependencies.
 const MANIFESTS: [&str; 29] = [
@@ -103,7 +105,12 @@ impl Files {
             .zip(1..)
             .filter(|(above, _)| above.starts_with(&top));
         for (above, ups) in outside {
-            for name in MANIFESTS {
+            let of_recipes = RECIPES.iter().flat_map(|recipe| &recipe.manifests);
+            let names: BTreeSet<&'static str> = MANIFESTS
+                .into_iter()
+                .chain(of_recipes.map(|one| one.file.as_str()))
+                .collect();
+            for name in names {
                 if let Some(text) = text_of(&above.join(name), name) {
                     files.above.push(("../".repeat(ups), name, text));
                 }
@@ -196,6 +203,11 @@ impl Files {
             .filter_map(move |(path, text)| Some((folder(path)?, text.as_str())))
     }
 
+    /// Every file, in order: path and text.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
     /// Every file below a folder (`""` or ending in `/`) with one of these endings: path and text.
     pub(super) fn below<'a>(
         &'a self,
@@ -211,11 +223,14 @@ impl Files {
     }
 }
 
+/// The files that recipes name.
+static READ: LazyLock<BTreeSet<String>> = LazyLock::new(|| RECIPES.iter().flat_map(Recipe::reads).collect());
+
 fn is_telling(name: &str) -> bool {
     let by_ending = name
         .rsplit_once('.')
         .is_some_and(|(_, ending)| ENDINGS.contains(&ending));
-    (by_ending || NAMES.contains(&name) || MANIFESTS.contains(&name))
+    (by_ending || NAMES.contains(&name) || MANIFESTS.contains(&name) || READ.iter().any(|file| fits(file, name)))
         && !name.ends_with("_test.go")
         && !name.contains(".test.")
 }

@@ -128,7 +128,9 @@ impl PortSetting {
         let env = self.env.keys().map(String::as_str);
         let args = self.args.iter().map(String::as_str).filter(|arg| !arg.starts_with('{'));
         let all: Vec<&str> = env.chain(args).collect();
-        if all.is_empty() {
+        if self.args.is_empty() && self.env.is_empty() {
+            "its command".into()
+        } else if all.is_empty() {
             "an argument".into()
         } else {
             all.join(" and ")
@@ -148,14 +150,14 @@ impl std::fmt::Display for PortSetting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::go;
+    use crate::recipes;
 
     #[test]
     fn a_flag_of_any_name_whose_default_is_an_address_is_tried() {
         let text = "package main\nvar (\n a = flag.String(\"insecure-addr\", \":9000\", \"\")\n b = flag.String(\"metrics-addr\", \":9001\", \"\")\n)\n\
                     func main() { net.Listen(\"tcp\", *a); grpc.NewServer() }\n";
         let files = Files::of(&[("go.mod", "module x\n"), ("main.go", text)]);
-        let program = go::programs(&files).remove(0);
+        let program = recipes::programs(&files).remove(0);
         let told: Vec<String> = of(&files, &program).iter().map(PortSetting::to_string).collect();
         assert_eq!(told, ["--insecure-addr {address}", "PORT={port}"]);
     }
@@ -182,7 +184,7 @@ mod tests {
         let text = "package main\nvar a = flag.String(\"http-port\", \"\", \"\")\nfunc main() { os.Getenv(\"LISTEN_ADDR\"); \
                     os.Getenv(\"HOME\"); http.ListenAndServe(\":8080\", nil) }\n";
         let files = Files::of(&[("go.mod", "module x\n"), ("main.go", text)]);
-        let program = go::programs(&files).remove(0);
+        let program = recipes::programs(&files).remove(0);
         let told: Vec<String> = of(&files, &program).iter().map(PortSetting::to_string).collect();
         assert_eq!(told, ["LISTEN_ADDR={address}", "--http-port {port}", "PORT={port}"]);
     }

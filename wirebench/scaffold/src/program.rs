@@ -1,6 +1,8 @@
 //! A program that looks like a server: how it is built and started, and how it gets its port.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
 
 use crate::hints::Hints;
 
@@ -17,6 +19,12 @@ pub(super) struct Program {
     pub(super) grpc: bool,
     /// How it is built.
     pub(super) launch: LaunchMethod,
+    /// Commands before each start.
+    pub(super) before: Vec<Vec<String>>,
+    /// Its environment, beside what tells it its port.
+    pub(super) env: BTreeMap<String, String>,
+    /// True if it is the only server of its project: once it is declared, the others of that project are not tried.
+    pub(super) alone: bool,
     /// Hints from its sources: port, health, paths.
     pub(super) hints: Hints,
     /// Its source files, the closest to its start first.
@@ -27,8 +35,16 @@ pub(super) struct Program {
     pub(super) manifest: String,
 }
 
+impl Program {
+    /// What tells its project from others: a language and the folder of a manifest.
+    pub(super) fn project(&self) -> (Language, String) {
+        (self.language, self.manifest.clone())
+    }
+}
+
 /// A language with its own tools for building.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Language {
     Rust,
     Go,
@@ -36,6 +52,9 @@ pub(super) enum Language {
     Python,
     Jvm,
     DotNet,
+    /// One whose tools every runner has.
+    #[default]
+    Other,
 }
 
 /// How a program is built and started.
@@ -50,6 +69,16 @@ pub(super) enum LaunchMethod {
         /// The command that starts it.
         command: Vec<String>,
     },
+}
+
+impl LaunchMethod {
+    /// The command that builds it.
+    pub(super) fn build(&self) -> Option<&Vec<String>> {
+        match self {
+            Self::Package(_) => None,
+            Self::Command { build, .. } => build.as_ref(),
+        }
+    }
 }
 
 /// Texts as an argument list.
@@ -100,11 +129,25 @@ pub(super) fn unique_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     free
 }
 
-/// Gives every program a name of its own.
+/// Gives every program a name of its own, and fills it into its commands.
 pub(super) fn make_names_unique(programs: &mut [Program]) {
     let mut taken = BTreeSet::new();
+    let mut tries = BTreeMap::new();
     for program in programs {
-        program.name = unique_name(&program.name, &mut taken);
+        // Several tries for one project are one server.
+        let key = (program.project(), program.name.clone());
+        program.name = match tries.get(&key).filter(|_| program.alone) {
+            Some(name) => String::clone(name),
+            None => unique_name(&program.name, &mut taken),
+        };
+        if program.alone {
+            tries.insert(key, program.name.clone());
+        }
+        if let LaunchMethod::Command { build, command } = &mut program.launch {
+            for word in build.iter_mut().flatten().chain(command) {
+                *word = word.replace("{name}", &program.name);
+            }
+        }
     }
 }
 

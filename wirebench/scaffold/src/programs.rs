@@ -1,5 +1,6 @@
 //! The programs of a repository that look like servers, and their declarations.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::files::Files;
@@ -8,7 +9,8 @@ use crate::port_settings::PortSetting;
 use crate::probe::{self, ProbeContext, ProbeFailure, ProbedServer};
 use crate::program::{self, Program};
 use crate::proto::{self, Call};
-use crate::{compose, declared, dotnet, go, hints, jvm, node, python, rust, write};
+use crate::recipe::fits;
+use crate::{compose, declared, hints, recipes, rust, write};
 
 /// The declarations of a repository, as the text of its `wirebench.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,16 +26,6 @@ pub struct Found {
     /// The file.
     pub toml: String,
 }
-
-/// The ecosystems that are known, each with the files that tell of it: a name, or an ending after a dot.
-const LOOKED_FOR: [(&str, &[&str]); 6] = [
-    ("Rust", &["Cargo.toml"]),
-    ("Go", &["go.mod"]),
-    ("Node.js", &["package.json"]),
-    ("Python", &[".py"]),
-    ("JVM", &["pom.xml", "build.gradle", "build.gradle.kts"]),
-    (".NET", &[".csproj"]),
-];
 
 /// The programs of a repository that look like servers.
 #[derive(Debug, Clone)]
@@ -56,14 +48,7 @@ impl Programs {
     #[must_use]
     pub fn among(files: Files) -> Self {
         let mut programs: Vec<Program> = Vec::new();
-        for of_language in [
-            rust::programs,
-            go::programs,
-            node::programs,
-            python::programs,
-            jvm::programs,
-            dotnet::programs,
-        ] {
+        for of_language in [recipes::programs, rust::programs] {
             programs.extend(of_language(&files));
         }
         program::make_names_unique(&mut programs);
@@ -77,14 +62,17 @@ impl Programs {
         if !self.programs.is_empty() {
             return None;
         }
-        let is_there = |mark: &&&str| match mark.strip_prefix('.') {
-            Some(ending) => self.files.below("", &[ending]).next().is_some(),
-            None => self.files.named(mark).next().is_some() || self.files.above(mark).is_some(),
-        };
-        let said = LOOKED_FOR.map(|(ecosystem, marks)| match marks.iter().find(is_there) {
-            Some(mark) => format!("\n  {ecosystem}: {mark} is there, but no program that is known to be a server"),
-            None => format!("\n  {ecosystem}: no {}", marks.join(", no ")),
+        let said = recipes::looked_for().map(|(ecosystem, marks)| {
+            let is_there = |mark: &&String| {
+                let mark = mark.as_str();
+                self.files.all().any(|(path, _)| fits(mark, path)) || self.files.above(mark).is_some()
+            };
+            match marks.iter().find(is_there) {
+                Some(mark) => format!("\n  {ecosystem}: {mark} is there, but no program that is known to be a server"),
+                None => format!("\n  {ecosystem}: no {}", marks.join(", no ")),
+            }
         });
+        let said: Vec<String> = said.collect();
         Some(format!(
             "no server was found, and nothing was written. Looked at:{}\nIf there is a server, declare how it starts in wirebench.toml: docs/ADOPTING.md",
             said.concat()
@@ -94,7 +82,10 @@ impl Programs {
     /// Every one, with where it was found and how it is started.
     #[must_use]
     pub fn list(&self) -> Vec<String> {
-        self.programs.iter().map(declared::found).collect()
+        first_tries(&self.programs, |program| program)
+            .iter()
+            .map(declared::found)
+            .collect()
     }
 
     /// Keeps only the named programs.
@@ -133,7 +124,7 @@ impl Programs {
     /// Declares them from their sources; guesses are marked.
     #[must_use]
     pub fn guess(&self) -> Found {
-        self.guess_of(&self.programs)
+        self.guess_of(&first_tries(&self.programs, |program| program))
     }
 
     fn guess_of(&self, programs: &[Program]) -> Found {
@@ -150,16 +141,35 @@ impl Programs {
     /// their sources.
     #[must_use]
     pub fn probe(&self, context: &ProbeContext) -> Found {
-        let (mut probed, mut failures) = (Vec::new(), Vec::new());
+        let (mut probed, mut failures) = (Vec::new(), Vec::<(Program, ProbeFailure)>::new());
+        let (mut declared_alone, mut declared_projects) = (BTreeSet::new(), BTreeSet::new());
         for program in &self.programs {
             if context.interrupt.is_requested() {
                 break;
             }
+            let is_tried = |(other, why): &(Program, ProbeFailure)| {
+                why.is_of_build && program.alone && other.launch.build() == program.launch.build()
+            };
+            if declared_alone.contains(&program.project()) || failures.iter().any(is_tried) {
+                continue;
+            }
             match probe::probe(context, &self.files, program, &self.calls) {
-                Ok(one) => probed.push(one),
+                Ok(one) => {
+                    probed.push(one);
+                    declared_projects.insert(program.project());
+                    if program.alone {
+                        declared_alone.insert(program.project());
+                    }
+                }
                 Err(why) => failures.push((told(program, why.way.as_ref()), why)),
             }
         }
+        let mut failures = first_tries(&failures, |(program, _)| program);
+        // Another try for the same project worked.
+        failures.retain(|(program, _): &(Program, ProbeFailure)| {
+            !declared_alone.contains(&program.project())
+                && !(program.alone && declared_projects.contains(&program.project()))
+        });
         let reason = |(program, why): &(Program, ProbeFailure)| format!("{}: {}", program.name, why.reason);
         let mut questions = declared::asked(&probed, &failures);
         if !failures.is_empty() {
@@ -182,6 +192,17 @@ impl Programs {
             toml: declared::toml(&probed, &failures, &self.calls, hints::exposed(&self.files)),
         }
     }
+}
+
+/// The same without further tries for a project whose only server is among them.
+fn first_tries<T: Clone>(all: &[T], program: impl Fn(&T) -> &Program) -> Vec<T> {
+    let mut alone = BTreeSet::new();
+    let is_first = |one: &&T| {
+        let program = program(one);
+        let project = program.project();
+        !alone.contains(&project) && (!program.alone || alone.insert(project))
+    };
+    all.iter().filter(is_first).cloned().collect()
 }
 
 /// The program with the port as it was told when it listened; as its sources say if it never did.
@@ -215,15 +236,15 @@ mod tests {
     fn what_was_looked_at_is_said_only_where_nothing_was_found() {
         let missing = |pairs: &[(&str, &str)]| Programs::among(Files::of(pairs)).missing();
         let nothing = missing(&[]).unwrap();
-        for (ecosystem, marks) in LOOKED_FOR {
-            let line = format!("\n  {ecosystem}: no {}", marks[0]);
+        for (ecosystem, marks) in recipes::looked_for() {
+            let line = format!("\n  {ecosystem}: no {}", marks.join(", no "));
             assert!(nothing.contains(&line), "{nothing}");
         }
         let library = missing(&[("go.mod", "module example.org/x\n"), ("a/b.py", "x = 1\n")]).unwrap();
         for line in [
             "Go: go.mod is there, but",
-            "Python: .py is there, but",
-            "JVM: no pom.xml, no build.gradle,",
+            "Python: *.py is there, but",
+            "JVM: no *.java, no *.kt, no build.gradle,",
         ] {
             assert!(library.contains(line), "{library}");
         }

@@ -1,6 +1,6 @@
 //! Rust: binaries of packages that depend on a server framework.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
@@ -40,6 +40,9 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
         .collect();
     let uses = |known: &[&str]| known.iter().any(|one| dependencies.contains(one));
     let (http, grpc) = (uses(&HTTP), uses(&GRPC));
+    if HTTP.contains(&name) {
+        return Some(examples(files, folder, &manifest).collect());
+    }
     if !(http || grpc) || !is_plain(name) {
         return None;
     }
@@ -61,6 +64,9 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
             http,
             grpc,
             launch: launch_method(files, folder, name, &binary, alone),
+            before: Vec::new(),
+            env: BTreeMap::new(),
+            alone: false,
             hints: hints::of(&own.chain(others).collect::<Vec<_>>()),
             sources: std::iter::once(main.clone())
                 .chain(libraries().map(|(path, _)| path.to_owned()))
@@ -74,6 +80,59 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
         }
     };
     Some(binaries.into_iter().map(program).collect())
+}
+
+/// The examples of a server framework that listen.
+fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Table) -> impl Iterator<Item = Program> + 'a {
+    let listens = |text: &str| {
+        ["serve(", ".run(", "::bind(", "launch"]
+            .iter()
+            .any(|word| text.contains(word))
+    };
+    let place = format!("{folder}examples/");
+    let found = files.all().filter_map(move |(path, text)| {
+        let name = path.strip_prefix(&place)?.strip_suffix(".rs")?;
+        (is_plain(name) && listens(text)).then_some((path, name, text))
+    });
+    found.map(move |(path, name, text)| {
+        let declared = manifest.get("example").and_then(Value::as_array).into_iter().flatten();
+        let declared = declared.filter(|one| one.get("name").and_then(Value::as_str) == Some(name));
+        let features = declared
+            .filter_map(|one| one.get("required-features")?.as_array())
+            .flatten();
+        let features: Vec<&str> = features.filter_map(Value::as_str).collect();
+        let manifest_path = format!("{folder}Cargo.toml");
+        let mut build = argv(&[
+            "cargo",
+            "build",
+            "--release",
+            "--manifest-path",
+            &manifest_path,
+            "--example",
+            name,
+        ]);
+        if !features.is_empty() {
+            build.extend(argv(&["--features", &features.join(",")]));
+        }
+        let target = if files.has("Cargo.toml") { "" } else { folder };
+        Program {
+            name: slug(name),
+            about: path.to_owned(),
+            http: true,
+            grpc: false,
+            launch: LaunchMethod::Command {
+                build: Some(build),
+                command: vec![format!("{target}target/release/examples/{name}")],
+            },
+            before: Vec::new(),
+            env: BTreeMap::new(),
+            alone: false,
+            hints: hints::of(&[text]),
+            sources: vec![path.to_owned()],
+            language: Language::Rust,
+            manifest: folder.to_owned(),
+        }
+    })
 }
 
 /// How a binary of a package is built and started; `alone` if the package has no other binary.

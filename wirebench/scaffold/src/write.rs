@@ -96,6 +96,9 @@ pub(super) fn server(
         }
     }
     port(out, &hints.port, exposed);
+    for words in &program.before {
+        line(out, &format!("before    = [{{ command = {} }}]", list(words)), false);
+    }
     let grpc_only = program.grpc && !program.http;
     match (&hints.health, grpc_only, hints.grpc_health) {
         (Some(path), false, _) => line(out, &format!("ready     = {{ http = {} }}", text(path)), false),
@@ -150,6 +153,8 @@ fn guessed_operations(out: &mut String, program: &Program, calls: &[Call], opera
 /// How the server gets its port, or its fixed port.
 fn port(out: &mut String, port: &Port, exposed: Option<u16>) {
     match (port, exposed) {
+        // The command itself names it.
+        (Port::Arguments(args), _) if args.is_empty() => {}
         (Port::Arguments(args), _) => line(out, &format!("args      = {}", list(args)), false),
         (Port::Environment, _) => line(out, "env       = { PORT = \"{port}\" }", false),
         (Port::Variable(name, value), _) => line(out, &format!("env       = {{ {name} = {} }}", text(value)), false),

@@ -62,6 +62,7 @@ pub(super) fn of(files: &Files, programs: &[Program], config: &str) -> Needs {
                 needs.before.push(restore);
                 needs.after.push(save);
             }
+            Language::Other => {}
             Language::Go => needs.before.push(setup::go(&examined, manifest)),
             Language::Node => needs.before.extend(setup::node(&examined, manifest)),
             Language::Python => needs.before.push(setup::python(&examined, manifest)),

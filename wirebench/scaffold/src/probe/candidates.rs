@@ -26,11 +26,14 @@ pub(super) struct Candidate {
     pub(super) paths: Vec<String>,
     /// Where it comes from.
     pub(super) why: String,
+    /// True if a source or a document of the server declares it, so that a bad response is worth a question.
+    pub(super) declared: bool,
 }
 
 /// The candidates in the order of the sources; methods that may change data become a question.
 pub(super) fn candidates(
     routes: Vec<Route>,
+    redirect: Option<String>,
     get: impl Fn(&str) -> Option<WireResponse>,
     questions: &mut Vec<String>,
 ) -> Vec<Candidate> {
@@ -46,6 +49,7 @@ pub(super) fn candidates(
                     template: one.template,
                     paths: vec![one.path],
                     why: format!("listed by GET {place}"),
+                    declared: true,
                 });
             } else {
                 changing.insert(format!("{} {} (listed by GET {place})", one.method, one.template));
@@ -53,6 +57,18 @@ pub(super) fn candidates(
         }
         break;
     }
+    let page = get("/").map(|page| links(&String::from_utf8_lossy(&page.body)));
+    let led_to = redirect.map(|path| (path, "GET / leads there")).into_iter();
+    let linked = page.into_iter().flatten().map(|path| (path, "linked by GET /"));
+    let linked: Vec<Candidate> = led_to
+        .chain(linked)
+        .map(|(path, why)| Candidate {
+            template: path.clone(),
+            paths: vec![path],
+            why: why.into(),
+            declared: false,
+        })
+        .collect();
     let listed: BTreeSet<String> = found.iter().map(|one| one.template.clone()).collect();
     for route in routes {
         if ["HEAD", "OPTIONS"].contains(&route.method.as_str()) {
@@ -71,15 +87,33 @@ pub(super) fn candidates(
             template: openapi_spelling(&route.path),
             paths: with_sample_values(&route.path),
             why: route.place,
+            declared: true,
         });
     }
+    found.extend(linked);
     found.extend(USUAL_HEALTH.into_iter().chain(["/"]).map(|path| Candidate {
         template: path.to_owned(),
         paths: vec![path.to_owned()],
         why: USUAL.into(),
+        declared: false,
     }));
     questions.extend(about_changing(changing));
     found
+}
+
+/// The paths of the same server that a page of HTML links to, without files and paths whose name says that they change
+/// something.
+fn links(page: &str) -> Vec<String> {
+    static LINK: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"<a\s[^>]*?href\s*=\s*["']?(/[^"'#\s>]*)"#).expect("a constant pattern"));
+    static LEFT_OUT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)^//|\.\w{2,4}$|log-?_?out|sign-?_?out|delete|remove|destroy|[&\\$({]")
+            .expect("a constant pattern")
+    });
+    const MOST: usize = 12;
+    let paths = LINK.captures_iter(page).map(|found| found[1].to_owned());
+    let paths = paths.filter(|path| path != "/" && !LEFT_OUT.is_match(path));
+    each_once(paths.collect()).into_iter().take(MOST).collect()
 }
 
 /// The questions about methods that may change data: one for each, or one for all if there are many.

@@ -46,6 +46,7 @@ pub(super) fn confirm(launcher: &Launcher, probed: &mut ProbedServer) -> Result<
             reason: "no operation answered again after a new start".into(),
             questions: std::mem::take(&mut probed.questions),
             way: None,
+            is_of_build: false,
         });
     }
     Ok(())

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::candidates::{Candidate, USUAL, candidates, values, with_values};
 use super::probed::{Evidence, ProbedServer};
-use super::speak::get;
+use super::speak::{get, redirect};
 use crate::files::Files;
 use crate::program::{Program, slug, unique_name};
 use crate::routes::{self, Route};
@@ -75,7 +75,12 @@ struct Good {
 pub(super) fn probe(known: KnownRoutes, address: &str, protocol: Protocol, probed: &mut ProbedServer) {
     let http = HttpProbe { address, protocol };
     let any_path = http.get_good(UNKNOWN_PATH);
-    let candidates = candidates(known.routes, |path| http.get_good(path), &mut probed.questions);
+    let candidates = candidates(
+        known.routes,
+        redirect(address),
+        |path| http.get_good(path),
+        &mut probed.questions,
+    );
     let mut good = http.good(candidates, &known.prefixes, &mut probed.questions);
     // If a server responds to any path with the same page, a response does not show that the path exists.
     good.retain(|one| one.why != USUAL || any_path.as_ref().is_none_or(|page| page.body != one.answer.body));
@@ -134,22 +139,21 @@ impl HttpProbe<'_> {
                 failed.push((candidate, path, said));
             }
         }
+        let mut open = Vec::new();
         let values = values(tried.good.iter().map(|one| one.answer.body.as_slice()));
         for (candidate, path, said) in failed {
             let again = Candidate {
                 paths: with_values(&candidate.template, &values),
                 why: format!("{}, with a value from another response", candidate.why),
+                declared: candidate.declared,
                 template: candidate.template,
             };
             let helped = !again.paths.is_empty() && self.first_good(&again, prefixes, &mut tried).is_none();
-            if !helped && candidate.why != USUAL {
-                questions.push(format!(
-                    "GET {path} answered {said} ({}): {}",
-                    candidate.why,
-                    needs(&said)
-                ));
+            if !helped && candidate.declared && !needs_no_question(&path, &said) {
+                open.push((path, said, candidate.why));
             }
         }
+        questions.extend(about_failed(&open));
         if tried.requests >= MOST_REQUESTS {
             questions.push(format!(
                 "{MOST_REQUESTS} requests were made; further routes were not asked for: which are to be measured?"
@@ -227,13 +231,39 @@ fn mounted(prefix: &str, path: &str) -> Vec<String> {
     std::iter::once(bare).chain(with_slash).collect()
 }
 
+/// True if a path that did not answer a GET well leads elsewhere, is a gRPC service, or takes WebSocket connections, which are
+/// not measured.
+fn needs_no_question(path: &str, said: &str) -> bool {
+    static SERVICE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^/(?:\w+\.)+[A-Z]\w*(?:/|$)").expect("a constant pattern"));
+    static SOCKET: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?i)/(?:ws|wss|websockets?|sockets?|socket\.io)\b").expect("a constant pattern"));
+    // Where a redirect leads is a candidate of its own, or on another server.
+    said.starts_with('3') || SERVICE.is_match(path) || said == "426" || (said == "400" && SOCKET.is_match(path))
+}
+
+/// The questions about routes without a good response: one for each, or one for all if there are many.
+fn about_failed(open: &[(String, String, String)]) -> Vec<String> {
+    const MOST: usize = 2;
+    if open.len() > MOST {
+        let list: Vec<String> = open.iter().map(|(path, said, _)| format!("{path} ({said})")).collect();
+        return vec![format!(
+            "GET of {} routes had no good response: are some of them to be measured? Then declare them with what they need: {}",
+            list.len(),
+            list.join(", ")
+        )];
+    }
+    let question =
+        |(path, said, why): &(String, String, String)| format!("GET {path} answered {said} ({why}): {}", needs(said));
+    open.iter().map(question).collect()
+}
+
 /// The question for the user, by the response's status.
 fn needs(said: &str) -> &'static str {
     match said {
         "401" | "403" => "which header does it need? Declare the operation with headers = [\"authorization: …\"]",
         "400" | "404" | "422" => "which path or query does it take?",
         "405" => "which method does it take?",
-        _ if said.starts_with('3') => "where does it lead?",
         _ if said.starts_with('5') => "what does it need beside it, such as a database? That can be declared as a tier",
         _ => "does it end by itself? A stream is not measured",
     }

@@ -21,9 +21,10 @@ use crate::files::Files;
 use crate::port_settings::{self, PortSetting};
 use crate::program::{LaunchMethod, Program};
 use crate::proto::Call;
+use wirebench_declare::args::Arg;
 use wirebench_declare::profiles::Profiles;
 use wirebench_declare::protocol::Protocol;
-use wirebench_declare::server::{self, Ready, Server};
+use wirebench_declare::server::{self, Before, Ready, Server};
 use wirebench_declare::span::Span;
 use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
@@ -88,16 +89,23 @@ fn draft(program: &Program) -> Server {
         program: made,
         build,
         args: Vec::new(),
-        env: BTreeMap::new(),
+        env: program.env.clone(),
         host: server::LOOPBACK,
         port: None,
         ca: None,
         ready: Ready::Tcp(true),
         ready_timeout: Span(READY_AT_LEAST),
         tiers: Vec::new(),
-        before: Vec::new(),
+        before: program.before.iter().map(|words| before(words)).collect(),
         seed: Vec::new(),
         operations: BTreeMap::new(),
+    }
+}
+
+fn before(words: &[String]) -> Before {
+    Before {
+        command: words.iter().cloned().map(Arg::One).collect(),
+        once: false,
     }
 }
 
@@ -123,7 +131,10 @@ fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), Pr
     };
     side.build([server.name.as_str()].into_iter(), &builder);
     match side.broken.remove(&server.name) {
-        Some(reason) => Err(ProbeFailure::from(format!("it cannot be built: {reason}"))),
+        Some(reason) => Err(ProbeFailure {
+            is_of_build: true,
+            ..ProbeFailure::from(format!("it cannot be built: {reason}"))
+        }),
         None => Ok((side, began.elapsed())),
     }
 }
@@ -160,7 +171,7 @@ fn probe_running(
 ) -> Result<(), ProbeFailure> {
     let address = format!("127.0.0.1:{}", running.port);
     (context.say)(&format!("{}: listens on {}; asking it", probed.server.name, running.at));
-    let spoken = speak::detect(&address, context.tls);
+    let spoken = speak::detect(&address, context.tls, calls);
     if let Some(question) = spoken.question {
         probed.questions.push(question);
     }
@@ -172,6 +183,7 @@ fn probe_running(
             ),
             questions: std::mem::take(&mut probed.questions),
             way: None,
+            is_of_build: false,
         });
     };
     let first = *first;
@@ -190,6 +202,7 @@ fn probe_running(
             reason: "it answers, but no request with a good answer was found".into(),
             questions: std::mem::take(&mut probed.questions),
             way: None,
+            is_of_build: false,
         });
     }
     Ok(())

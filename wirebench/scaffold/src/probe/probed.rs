@@ -58,6 +58,8 @@ pub(crate) struct ProbeFailure {
     pub(crate) questions: Vec<String>,
     /// How it was started, if it listened.
     pub(crate) way: Option<PortSetting>,
+    /// True if it could not be built.
+    pub(crate) is_of_build: bool,
 }
 
 impl ProbeFailure {
@@ -76,6 +78,7 @@ impl From<String> for ProbeFailure {
             reason,
             questions: Vec::new(),
             way: None,
+            is_of_build: false,
         }
     }
 }

@@ -5,7 +5,9 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::proto;
 use wirebench_declare::protocol::Protocol;
+use wirebench_engine::measure::endpoint::Endpoint;
 use wirebench_engine::measure::grpc;
 use wirebench_engine::measure::probe::{ProbeError, send};
 use wirebench_engine::measure::tls::TlsFiles;
@@ -32,7 +34,10 @@ pub(super) struct DetectedProtocols {
 }
 
 /// Tries one protocol after another.
-pub(super) fn detect(address: &str, tls: &TlsFiles) -> DetectedProtocols {
+///
+/// A server of connect-go answers an unknown method like any path that it does not have, so reflection and the methods of
+/// .proto files are asked too.
+pub(super) fn detect(address: &str, tls: &TlsFiles, calls: &[proto::Call]) -> DetectedProtocols {
     let mut spoken = DetectedProtocols::default();
     if let Ok(answer) = get(address, Protocol::Http, "/") {
         spoken.closes = closes(address);
@@ -40,11 +45,8 @@ pub(super) fn detect(address: &str, tls: &TlsFiles) -> DetectedProtocols {
         let words = format!("HTTP/1.1: GET / answered {}{then}", answer.status);
         spoken.protocols.push((Protocol::Http, words));
     }
-    let call = grpc_request(Protocol::Grpc, UNKNOWN_METHOD, grpc::frame::frame(&[]), Path::new(""));
-    let called = send(address, &call, PATIENCE).ok().and_then(|answer| answer.grpc);
-    if let Some((status, _)) = called {
+    if let Some(words) = speaks_grpc(address, calls) {
         spoken.grpc = true;
-        let words = format!("gRPC: a call of an unknown method answered grpc-status {status}");
         spoken.protocols.push((Protocol::Grpc, words));
     } else if let Ok(answer) = get(address, Protocol::H2c, "/") {
         let words = format!("HTTP/2 without TLS: GET / answered {}", answer.status);
@@ -58,6 +60,42 @@ pub(super) fn detect(address: &str, tls: &TlsFiles) -> DetectedProtocols {
         );
     }
     spoken
+}
+
+/// The evidence that a server speaks gRPC.
+fn speaks_grpc(address: &str, calls: &[proto::Call]) -> Option<String> {
+    let status = |path: &str| {
+        let call = grpc_request(Protocol::Grpc, path, grpc::frame::frame(&[]), Path::new(""));
+        send(address, &call, PATIENCE).ok()?.grpc.map(|(status, _)| status)
+    };
+    if let Some(status) = status(UNKNOWN_METHOD) {
+        return Some(format!(
+            "gRPC: a call of an unknown method answered grpc-status {status}"
+        ));
+    }
+    let endpoint = Endpoint {
+        address,
+        protocol: Protocol::Grpc,
+        ca: Path::new(""),
+    };
+    if grpc::reflection::services(endpoint).is_some() {
+        return Some("gRPC: server reflection answered".into());
+    }
+    calls.iter().find_map(|call| {
+        let status = status(&format!("/{}", call.call))?;
+        Some(format!("gRPC: a call of {} answered grpc-status {status}", call.call))
+    })
+}
+
+/// The path that a redirect of `/` leads to, on the same server.
+pub(super) fn redirect(address: &str) -> Option<String> {
+    let head = head(address).ok()?;
+    let place = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("location").then(|| value.trim().to_owned())
+    })?;
+    let local = place.strip_prefix(&format!("http://{address}")).unwrap_or(&place);
+    (local.starts_with('/') && !local.starts_with("//")).then(|| local.to_owned())
 }
 
 /// A GET without headers.

@@ -18,9 +18,11 @@ use wirebench_engine::measure::side::Side;
 use wirebench_engine::measure::target::{LaunchContext, Target};
 
 /// How long a program may take until it listens.
-const LONGEST: Duration = Duration::from_secs(30);
+const LONGEST: Duration = Duration::from_secs(60);
 /// How long it may take to open further ports after the first.
 const SETTLES: Duration = Duration::from_millis(250);
+/// The beginning of the reason of a program that did not end.
+const DOES_NOT_LISTEN: &str = "it did not listen";
 const POLL: Duration = Duration::from_millis(20);
 
 /// What programs are started with.
@@ -84,7 +86,10 @@ impl Launcher<'_> {
                     tried.push(setting.names());
                     running.stop();
                 }
-                Err(reason) if self.context.interrupt.is_requested() => return Err(reason.into()),
+                // A program that runs and does not listen waits for something else than its port.
+                Err(reason) if self.context.interrupt.is_requested() || reason.starts_with(DOES_NOT_LISTEN) => {
+                    return Err(failed.unwrap_or(reason).into());
+                }
                 Err(reason) => {
                     failed.get_or_insert(reason);
                 }
@@ -154,7 +159,7 @@ impl Launcher<'_> {
                 let elsewhere = listening::only_unix(group).map(|unix| format!(": {unix}"));
                 end(target);
                 return Err(format!(
-                    "it did not listen within {} s{}{}",
+                    "{DOES_NOT_LISTEN} within {} s{}{}",
                     LONGEST.as_secs(),
                     elsewhere.unwrap_or_default(),
                     self.last_words()
@@ -189,7 +194,12 @@ impl Launcher<'_> {
 pub(super) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
     Server {
         args: setting.args.iter().cloned().map(Arg::One).collect(),
-        env: setting.env.clone(),
+        env: draft
+            .env
+            .iter()
+            .chain(&setting.env)
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
         port: setting.fixed,
         ..draft.clone()
     }

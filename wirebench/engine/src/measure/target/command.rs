@@ -46,9 +46,10 @@ pub(in crate::measure) fn argv(
     port: &str,
     tiers: &[Instance],
 ) -> Vec<String> {
-    let args = expand(part.args, &values(context.ip_of(part), context, port, tiers))
-        .expect("Server::check refuses unknown placeholders");
-    let program = side.programs[&part.key()].iter().cloned();
+    let values = values(context.ip_of(part), context, port, tiers);
+    let args = expand(part.args, &values).expect("Server::check refuses unknown placeholders");
+    // A command may be a shell's script: braces in it that name no placeholder stay as they are, as in the environment.
+    let program = side.programs[&part.key()].iter().map(|word| fill(word, &values, 0));
     program.chain(args).collect()
 }
 

@@ -1,0 +1,185 @@
+//! A recipe: the files that show a server of one ecosystem, and how it is built and started. `recipes/` has one TOML file for each.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::{Deserialize, Deserializer};
+
+use crate::program::Language;
+
+/// The texts of the recipes, each with its file's name, in the order in which they are tried.
+const TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
+
+/// Every recipe that comes with the program.
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
+    let read = |(file, text): &(&str, &str)| {
+        toml::from_str(text).unwrap_or_else(|error| panic!("wirebench/scaffold/recipes/{file}: {error}"))
+    };
+    TEXTS.iter().map(read).collect()
+});
+
+/// How servers of one ecosystem are found, built and started. Words of commands name values in braces: those of
+/// [`crate::recipes`], and the named groups of the patterns that matched.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Recipe {
+    /// Its name for people.
+    pub(super) ecosystem: String,
+    /// What the job that measures sets up; without it, the runner has everything.
+    #[serde(default)]
+    pub(super) setup: Language,
+    /// The endings of source files.
+    #[serde(default)]
+    pub(super) sources: Vec<String>,
+    /// Files whose folder is a project; at one folder, the first goes first.
+    #[serde(default, rename = "manifest")]
+    pub(super) manifests: Vec<Manifest>,
+    /// The ways to start a server, in the order in which they are tried.
+    #[serde(default, rename = "start")]
+    pub(super) starts: Vec<Start>,
+}
+
+/// A file whose folder is a project.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    /// Its name.
+    pub(super) file: String,
+    /// Matches its text; without it, any text will do. Named groups are values.
+    #[serde(default)]
+    pub(super) contains: Pattern,
+    /// Matches the text of a manifest at the top that builds projects below it.
+    pub(super) workspace: Option<Pattern>,
+    /// Installs the packages that it declares.
+    #[serde(default)]
+    pub(super) install: Vec<String>,
+    /// Files beside it, each with the command that installs the packages instead.
+    #[serde(default)]
+    pub(super) locks: Vec<Lock>,
+}
+
+/// A lock file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Lock {
+    /// Its name.
+    pub(super) file: String,
+    /// Installs the packages that it locks.
+    pub(super) install: Vec<String>,
+}
+
+/// One way to start a server.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Start {
+    /// The file that shows it: a name, the end of a path, or a name with a `*`, which stands for any text; several with `|`.
+    pub(super) file: String,
+    /// Matches that file's text. Named groups are values; `source` names the file whose text `http` and `grpc` are searched in.
+    #[serde(default)]
+    pub(super) contains: Pattern,
+    /// Matches the text of the project's manifest, which then must exist.
+    pub(super) depends: Option<Pattern>,
+    /// The name of the project's manifest.
+    pub(super) needs: Option<String>,
+    /// Matches sources that serve HTTP; without it, all do that do not serve gRPC.
+    pub(super) http: Option<Pattern>,
+    /// Matches sources that serve gRPC.
+    pub(super) grpc: Option<Pattern>,
+    /// If one file of a folder matches this, files of that folder without a match are no servers.
+    pub(super) prefer: Option<Pattern>,
+    /// What a program is: a file, all matching files of a folder, or a match in a file.
+    #[serde(default)]
+    pub(super) each: Each,
+    /// Texts whose last part may be its name, tried in order; without them, the file's name, then its folder's.
+    #[serde(default = "names")]
+    pub(super) names: Vec<String>,
+    /// Packages that the installing command also installs.
+    #[serde(default)]
+    pub(super) with: Vec<String>,
+    /// The command that builds it, after its packages are installed.
+    #[serde(default)]
+    pub(super) build: Vec<String>,
+    /// The same for a project that a manifest at the top builds.
+    #[serde(default)]
+    pub(super) build_in_workspace: Vec<String>,
+    /// Commands before each start, such as a migration.
+    #[serde(default)]
+    pub(super) before: Vec<Vec<String>>,
+    /// The command that starts it; it may name `{port}` and the other values of a server's arguments.
+    pub(super) command: Vec<String>,
+    /// Arguments that tell it its port.
+    #[serde(default)]
+    pub(super) args: Vec<String>,
+    /// Environment variables; one with a value in braces tells it its port.
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    /// True if it is the only server of its project: once it is declared, the others are not tried.
+    #[serde(default)]
+    pub(super) alone: bool,
+    /// True if it is tried only where no other start of the recipe found a server in the project.
+    #[serde(default)]
+    pub(super) otherwise: bool,
+    /// True if the project's manifest is one of any recipe.
+    #[serde(default)]
+    pub(super) of_any_ecosystem: bool,
+}
+
+fn names() -> Vec<String> {
+    vec!["{stem}".to_owned()]
+}
+
+/// What counts as one program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Each {
+    /// Every file that matches.
+    #[default]
+    File,
+    /// Every folder with files that match.
+    Folder,
+    /// Every match.
+    Match,
+}
+
+/// A regular expression; the empty one matches every text.
+#[derive(Debug)]
+pub(super) struct Pattern(pub(super) Regex);
+
+impl Default for Pattern {
+    fn default() -> Self {
+        Self(Regex::new("").expect("the empty pattern is valid"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Regex::new(&text).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Recipe {
+    /// The names and endings of the files that it needs to read: `go.mod`, `*.go`.
+    pub(super) fn reads(&self) -> impl Iterator<Item = String> {
+        let manifests = self.manifests.iter().map(|one| one.file.clone());
+        let starts = self.starts.iter().flat_map(|one| one.file.split('|'));
+        let starts = starts.map(|file| file.rsplit('/').next().unwrap_or_default().to_owned());
+        let sources = self.sources.iter().map(|ending| format!("*.{ending}"));
+        manifests.chain(starts).chain(sources)
+    }
+}
+
+/// True if a path fits the `file` of a recipe.
+pub(super) fn fits(patterns: &str, path: &str) -> bool {
+    patterns.split('|').any(|pattern| fits_one(pattern, path))
+}
+
+fn fits_one(pattern: &str, path: &str) -> bool {
+    if let Some((before, after)) = pattern.split_once('*') {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        return name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after);
+    }
+    path.strip_suffix(pattern)
+        .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}

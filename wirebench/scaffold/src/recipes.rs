@@ -1,0 +1,528 @@
+//! Runs the recipes: finds the programs whose files they describe, and fills in how each is built and started.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regex::Captures;
+
+use crate::files::Files;
+use crate::hints::{self, Port};
+use crate::program::{LaunchMethod, Program, last_name};
+use crate::recipe::{Each, Manifest, Pattern, RECIPES, Recipe, Start, fits};
+use wirebench_declare::args::{Value, fill};
+
+/// The values that words of a recipe name, such as `{folder}`.
+type Values = BTreeMap<String, Value>;
+
+/// Files whose name says nothing about the program.
+const USUAL: [&str; 14] = [
+    "main", "app", "server", "index", "init", "asgi", "wsgi", "pom", "package", "procfile", "makefile", "program",
+    "public", "bin",
+];
+
+/// Every program that a recipe finds.
+pub(super) fn programs(files: &Files) -> Vec<Program> {
+    RECIPES
+        .iter()
+        .flat_map(|recipe| of_recipe(files, recipe, &RECIPES))
+        .collect()
+}
+
+/// The ecosystems that are known, each with the files that tell of it.
+pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    let marks = |recipe: &'static Recipe| {
+        let starts = recipe
+            .starts
+            .iter()
+            .flat_map(|start| start.file.split('|').map(str::to_owned));
+        let files: BTreeSet<String> = recipe
+            .manifests
+            .iter()
+            .map(|one| one.file.clone())
+            .chain(starts)
+            .collect();
+        (recipe.ecosystem.as_str(), files.into_iter().collect())
+    };
+    std::iter::once(("Rust", vec!["Cargo.toml".to_owned()])).chain(RECIPES.iter().map(marks))
+}
+
+/// The programs of one recipe; `all` are searched for the manifest of a start that fits any ecosystem.
+pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<Program> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for start in &recipe.starts {
+        let programs = hits(files, start).into_iter();
+        let programs = programs.filter_map(|hit| program(files, recipe, all, start, &hit));
+        let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
+        let programs = programs.filter(|one| !start.otherwise || !known.contains(&one.manifest));
+        // A file that two ways start is one program, unless the second is another try for the project.
+        let new: Vec<Program> = programs
+            .filter(|one| start.alone || seen.insert(one.sources.first().cloned()))
+            .collect();
+        found.extend(new);
+    }
+    found
+}
+
+/// A place where a recipe's file was found.
+struct Hit<'a> {
+    /// The file.
+    path: &'a str,
+    /// The files that are the program itself.
+    own: Vec<&'a str>,
+    /// The named groups of the match.
+    groups: Values,
+}
+
+fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
+    let mut hits: Vec<Hit> = Vec::new();
+    let preferred = |path: &str| {
+        let text = files.text(path).unwrap_or_default();
+        start.prefer.as_ref().is_some_and(|pattern| pattern.0.is_match(text))
+    };
+    for (path, text) in files.all().filter(|(path, _)| fits(&start.file, path)) {
+        let matches = start.contains.0.captures_iter(text);
+        let most = if start.each == Each::Match { usize::MAX } else { 1 };
+        for captures in matches.take(most) {
+            let same = |hit: &&mut Hit| start.each == Each::Folder && folder_of(hit.path) == folder_of(path);
+            if let Some(hit) = hits.iter_mut().find(same) {
+                hit.own.push(path);
+                continue;
+            }
+            let groups = groups(&start.contains, &captures);
+            let own = match groups.get("source") {
+                Some(Value::One(source)) => {
+                    let source = source.trim_start_matches("./");
+                    files
+                        .all()
+                        .map(|(path, _)| path)
+                        .find(|other| *other == format!("{}{source}", folder_of(path)))
+                }
+                _ => Some(path),
+            };
+            hits.extend(own.map(|own| Hit {
+                path,
+                own: vec![own],
+                groups,
+            }));
+        }
+    }
+    let folders: BTreeSet<&str> = hits
+        .iter()
+        .map(|hit| hit.path)
+        .filter(|path| preferred(path))
+        .map(folder_of)
+        .collect();
+    hits.retain(|hit| !folders.contains(folder_of(hit.path)) || preferred(hit.path));
+    hits
+}
+
+fn groups(pattern: &Pattern, captures: &Captures) -> Values {
+    let named = pattern.0.capture_names().flatten();
+    named
+        .filter_map(|name| Some((name.to_owned(), Value::One(captures.name(name)?.as_str().to_owned()))))
+        .collect()
+}
+
+/// The folder of a path: `""` or ending in `/`.
+fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |end| &path[..=end])
+}
+
+/// A folder as a word of a command: `.` or without its last slash.
+fn word(folder: &str) -> String {
+    if folder.is_empty() {
+        ".".to_owned()
+    } else {
+        folder.trim_end_matches('/').to_owned()
+    }
+}
+
+/// The project around a file.
+struct Project<'a> {
+    /// Its folder: `""` or ending in `/`.
+    folder: String,
+    /// The folder of its manifest, also above the examined one.
+    manifest_folder: String,
+    manifest: &'a Manifest,
+    text: &'a str,
+    files: &'a Files,
+}
+
+impl<'a> Project<'a> {
+    /// Searches a folder, then its parent folders, also above the examined folder.
+    fn of(files: &'a Files, recipe: &'a Recipe, folder: &str) -> Option<Self> {
+        let mut folder = folder;
+        loop {
+            for manifest in &recipe.manifests {
+                let text = files.text(&format!("{folder}{}", manifest.file));
+                if let Some(text) = text.filter(|text| manifest.contains.0.is_match(text)) {
+                    let folder = folder.to_owned();
+                    return Some(Self {
+                        manifest_folder: folder.clone(),
+                        folder,
+                        manifest,
+                        text,
+                        files,
+                    });
+                }
+            }
+            if folder.is_empty() {
+                break;
+            }
+            folder = folder_of(folder.trim_end_matches('/'));
+        }
+        let above = |manifest: &'a Manifest| {
+            let (way, text) = files.above(&manifest.file)?;
+            let fits = manifest.contains.0.is_match(text);
+            fits.then(|| Self {
+                folder: String::new(),
+                manifest_folder: way.to_owned(),
+                manifest,
+                text,
+                files,
+            })
+        };
+        // The nearest one above.
+        recipe
+            .manifests
+            .iter()
+            .filter_map(above)
+            .min_by_key(|project| project.manifest_folder.len())
+    }
+
+    fn values(&self) -> Values {
+        let mut values = self
+            .manifest
+            .contains
+            .0
+            .captures(self.text)
+            .map(|found| groups(&self.manifest.contains, &found));
+        let values = values.get_or_insert_default();
+        let mut set = |name: &str, value: String| values.insert(name.to_owned(), Value::One(value));
+        set("manifest", format!("{}{}", self.manifest_folder, self.manifest.file));
+        set("manifest_folder", word(&self.manifest_folder));
+        std::mem::take(values)
+    }
+
+    fn install(&self, with: &[String]) -> Option<Vec<String>> {
+        let has = |file: &str| {
+            self.files.has(&format!("{}{file}", self.folder)) && self.manifest_folder == self.folder
+                || self
+                    .files
+                    .above(file)
+                    .is_some_and(|(way, _)| way == self.manifest_folder)
+        };
+        let lock = self.manifest.locks.iter().find(|lock| has(&lock.file));
+        let words = self.words(
+            lock.map_or(&self.manifest.install, |lock| &lock.install),
+            &self.values(),
+        );
+        (!words.is_empty()).then(|| words.into_iter().chain(with.iter().cloned()).collect())
+    }
+
+    /// Fills the words of a command. A word `{toml:a.b}` is the list at that place of the manifest; `{nearest:FILE:ELSE}` is the
+    /// nearest file of that name, at the project or above it, or else another program.
+    fn words(&self, words: &[String], values: &Values) -> Vec<String> {
+        let mut filled = Vec::new();
+        for word in words {
+            let inner = word.strip_prefix('{').and_then(|word| word.strip_suffix('}'));
+            if let Some(path) = inner.and_then(|word| word.strip_prefix("toml:")) {
+                filled.extend(list_in_toml(self.text, path));
+            } else if let Some((file, other)) = inner.and_then(|word| word.strip_prefix("nearest:")?.split_once(':')) {
+                filled.push(self.nearest(file).unwrap_or_else(|| other.to_owned()));
+            } else {
+                filled.push(fill(word, values, 0));
+            }
+        }
+        filled
+    }
+
+    fn nearest(&self, file: &str) -> Option<String> {
+        let mut folders = std::iter::successors(Some(self.folder.as_str()), |folder| {
+            (!folder.is_empty()).then(|| folder_of(folder.trim_end_matches('/')))
+        });
+        let below = folders.find(|folder| self.files.has(&format!("{folder}{file}")));
+        below
+            .map(|folder| format!("{}/{file}", word(folder)))
+            .or_else(|| self.files.above(file).map(|(way, _)| format!("{way}{file}")))
+    }
+
+    /// True if a manifest at the top builds this project, too.
+    fn is_in_workspace(&self) -> bool {
+        let top = self.files.text(&self.manifest.file).unwrap_or_default();
+        !self.folder.is_empty()
+            && self
+                .manifest
+                .workspace
+                .as_ref()
+                .is_some_and(|pattern| pattern.0.is_match(top))
+    }
+}
+
+/// The texts of the list at a place of a TOML text, such as `project.dependencies`.
+fn list_in_toml(text: &str, path: &str) -> Vec<String> {
+    let table: Option<toml::Value> = text.parse::<toml::Table>().ok().map(toml::Value::Table);
+    let found = path
+        .split('.')
+        .try_fold(table, |value, key| Some(value?.get(key).cloned()))
+        .flatten();
+    let items = found.and_then(|value| value.as_array().cloned()).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| item.as_str().map(str::to_owned))
+        .collect()
+}
+
+fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hit) -> Option<Program> {
+    let folder = folder_of(hit.path);
+    let (recipe, project) = if start.of_any_ecosystem {
+        all.iter()
+            .find_map(|recipe| Some((recipe, Some(Project::of(files, recipe, folder)?))))?
+    } else {
+        (recipe, Project::of(files, recipe, folder))
+    };
+    if start
+        .depends
+        .as_ref()
+        .is_some_and(|pattern| project.as_ref().is_none_or(|one| !pattern.0.is_match(one.text)))
+        || start
+            .needs
+            .as_ref()
+            .is_some_and(|file| project.as_ref().is_none_or(|one| one.manifest.file != *file))
+    {
+        return None;
+    }
+    let top = project.as_ref().map_or("", |project| project.folder.as_str());
+    let others: Vec<&str> = others(files, recipe, start, top, hit).collect();
+    let (http, grpc) = serves(files, start, hit, &others)?;
+    let mut values = project.as_ref().map(Project::values).unwrap_or_default();
+    set_places(&mut values, files, top, (hit.path, hit.own[0]));
+    values.extend(hit.groups.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let needs_module = start.command.iter().any(|word| word.contains("{module}"));
+    if needs_module && !values_text(&values, "module").split('.').all(is_identifier) {
+        return None;
+    }
+    let fill_all = |words: &[String]| match &project {
+        Some(project) => project.words(words, &values),
+        None => words.iter().map(|word| fill(word, &values, 0)).collect(),
+    };
+    let build = match &project {
+        Some(project) if project.is_in_workspace() && !start.build_in_workspace.is_empty() => &start.build_in_workspace,
+        _ => &start.build,
+    };
+    let install = project.as_ref().and_then(|project| project.install(&start.with));
+    let build = Some(fill_all(build)).filter(|words| !words.is_empty());
+    let texts: Vec<&str> = hit
+        .own
+        .iter()
+        .chain(&others)
+        .filter_map(|path| files.text(path))
+        .collect();
+    let mut hints = hints::of(&texts);
+    let command = plain(fill_all(&start.command));
+    let (telling, env): (Vec<_>, Vec<_>) = start
+        .env
+        .clone()
+        .into_iter()
+        .partition(|(_, value)| value.contains('{'));
+    if let Some((name, value)) = telling.into_iter().next() {
+        hints.port = Port::Variable(name, value);
+    } else if !start.args.is_empty() {
+        hints.port = Port::Arguments(fill_all(&start.args));
+    } else if command
+        .iter()
+        .any(|word| word.contains("{port}") || word.contains("{address}"))
+    {
+        hints.port = Port::Arguments(Vec::new());
+    }
+    Some(Program {
+        name: name(files, start, hit, &values),
+        about: about(start, hit),
+        http,
+        grpc,
+        launch: LaunchMethod::Command {
+            build: join(install, build),
+            command,
+        },
+        hints,
+        before: start.before.iter().map(|words| fill_all(words)).collect(),
+        env: env.into_iter().collect(),
+        alone: start.alone,
+        sources: hit.own.iter().chain(&others).map(|path| (*path).to_owned()).collect(),
+        language: recipe.setup,
+        manifest: project.map_or_else(|| folder.to_owned(), |project| project.manifest_folder),
+    })
+}
+
+/// Where it was found, for people.
+fn about(start: &Start, hit: &Hit) -> String {
+    let target = hit.groups.get("target").and_then(|value| match value {
+        Value::One(target) => Some(format!("{}, target {target}", hit.path)),
+        Value::Many(_) => None,
+    });
+    match start.each {
+        Each::Folder => word(folder_of(hit.path)),
+        Each::File | Each::Match => target.unwrap_or_else(|| hit.path.to_owned()),
+    }
+}
+
+/// A shell's script that is one plain command, without the shell.
+fn plain(command: Vec<String>) -> Vec<String> {
+    let [shell, option, script] = command.as_slice() else {
+        return command;
+    };
+    let script = script.strip_prefix("exec ").unwrap_or(script);
+    let first = script.split(' ').next().unwrap_or_default();
+    let needs_shell =
+        script.contains(['&', '|', ';', '$', '<', '>', '(', ')', '*', '`', '~', '\n']) || first.contains('=');
+    match shell_words::split(script) {
+        Ok(words) if shell == "sh" && option == "-c" && !needs_shell => words,
+        _ => command,
+    }
+}
+
+/// One command of two; both of them need a shell.
+fn join(first: Option<Vec<String>>, second: Option<Vec<String>>) -> Option<Vec<String>> {
+    match (first, second) {
+        (Some(first), Some(second)) => {
+            let both = [first, second].map(shell_words::join).join(" && ");
+            Some(vec!["sh".into(), "-c".into(), both])
+        }
+        (first, second) => first.or(second),
+    }
+}
+
+/// The sources of the same project that are no program of their own: those below the file's folder if nothing else says where
+/// the project begins.
+fn others<'a>(
+    files: &'a Files,
+    recipe: &'a Recipe,
+    start: &'a Start,
+    project: &'a str,
+    hit: &'a Hit,
+) -> impl Iterator<Item = &'a str> {
+    let inner = |path: &str| {
+        let mut folder = folder_of(path);
+        while folder.len() > project.len() {
+            if recipe
+                .manifests
+                .iter()
+                .any(|one| files.has(&format!("{folder}{}", one.file)))
+            {
+                return true;
+            }
+            folder = folder_of(folder.trim_end_matches('/'));
+        }
+        false
+    };
+    let is_source = |path: &str| {
+        path.rsplit_once('.')
+            .is_some_and(|(_, end)| recipe.sources.iter().any(|one| one == end))
+    };
+    files
+        .all()
+        .filter(move |(path, text)| {
+            path.starts_with(project)
+                && is_source(path)
+                && !hit.own.contains(path)
+                && !(fits(&start.file, path) && start.contains.0.is_match(text))
+                && !inner(path)
+        })
+        .map(|(path, _)| path)
+}
+
+/// Whether the program serves HTTP and gRPC: by its own files, or by the project's others if they say nothing. `None` if neither.
+fn serves(files: &Files, start: &Start, hit: &Hit, others: &[&str]) -> Option<(bool, bool)> {
+    if start.http.is_none() && start.grpc.is_none() {
+        return Some((true, false));
+    }
+    let any = |paths: &[&str], pattern: &Option<Pattern>| {
+        let matches = |pattern: &Pattern| {
+            paths
+                .iter()
+                .filter_map(|path| files.text(path))
+                .any(|text| pattern.0.is_match(text))
+        };
+        pattern.as_ref().is_some_and(matches)
+    };
+    let both = |paths: &[&str]| {
+        let grpc = any(paths, &start.grpc);
+        (any(paths, &start.http) || (start.http.is_none() && !grpc), grpc)
+    };
+    // Only where a program is a folder, the other sources are libraries of it alone.
+    let found = match both(&hit.own) {
+        (false, false) if start.each == Each::Folder => both(others),
+        found => found,
+    };
+    (found != (false, false)).then_some(found)
+}
+
+/// Sets the places that words of a recipe name.
+fn set_places(values: &mut Values, files: &Files, project: &str, (path, own): (&str, &str)) {
+    let folder = folder_of(path);
+    let inside = folder.strip_prefix(project).unwrap_or(folder);
+    let own = &own[folder_of(own).len()..];
+    let stem = own.rsplit_once('.').map_or(own, |(stem, _)| stem);
+    let top = imports_from(files, project, folder);
+    let below = path.strip_prefix(top.as_str()).unwrap_or(path);
+    let module = below.rsplit_once('.').map_or(below, |(module, _)| module);
+    let module = module.trim_end_matches("/__init__");
+    let mut set = |name: &str, value: String| values.insert(name.to_owned(), Value::One(value));
+    set("file", path.to_owned());
+    set("folder", word(folder));
+    set("stem", stem.to_owned());
+    set("inside", word(inside));
+    set("up", "../".repeat(project.matches('/').count()));
+    set("imports", word(&top));
+    set("module", module.replace('/', "."));
+    set("module_path", module.to_owned());
+    set("python_package", module.trim_end_matches("/__main__").replace('/', "."));
+    let go_to = |folder: &str| {
+        if folder.is_empty() {
+            String::new()
+        } else {
+            format!("cd {} && ", word(folder))
+        }
+    };
+    set("in_folder", go_to(folder));
+    set("in_project", go_to(project));
+    set("project", word(project));
+}
+
+/// The folder that imports of Python start from: the one around the packages of a file, otherwise that of `manage.py`, `src`, or the
+/// project's own.
+fn imports_from(files: &Files, project: &str, folder: &str) -> String {
+    let above = |folder: &str| folder_of(folder.trim_end_matches('/')).to_owned();
+    let mut top = folder.to_owned();
+    while !top.is_empty() && files.has(&format!("{top}__init__.py")) {
+        top = above(&top);
+    }
+    let source_folder = format!("{project}src/");
+    match () {
+        () if top != folder => top,
+        () if files.has(&format!("{}manage.py", above(folder))) => above(folder),
+        () if folder.starts_with(&source_folder) => source_folder,
+        () => project.to_owned(),
+    }
+}
+
+fn values_text(values: &Values, name: &str) -> String {
+    fill(&format!("{{{name}}}"), values, 0)
+}
+
+/// The last part of the first of its texts that says something, or else of its folder.
+fn name(files: &Files, start: &Start, hit: &Hit, values: &Values) -> String {
+    let own = start.names.iter().map(|name| fill(name, values, 0));
+    let mut texts = own.chain([folder_of(hit.path).to_owned(), files.name().to_owned()]);
+    let name = |text: String| last_name(text.trim_matches(['.', '/'])).filter(|name| !USUAL.contains(&name.as_str()));
+    texts.find_map(name).unwrap_or_else(|| "server".to_owned())
+}
+
+fn is_identifier(part: &str) -> bool {
+    !part.is_empty()
+        && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !part.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests;

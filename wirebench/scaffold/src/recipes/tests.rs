@@ -1,0 +1,396 @@
+//! What the recipes find: for each ecosystem the programs with their name, protocols, build and start.
+
+use super::*;
+
+const GO_MAIN: &str = "package main\nfunc main() { http.ListenAndServe(os.Getenv(\"PORT\"), nil) }\n";
+
+fn found(pairs: &[(&str, &str)]) -> Vec<Program> {
+    let mut found = programs(&Files::of(pairs));
+    crate::program::make_names_unique(&mut found);
+    found
+}
+
+fn parts(program: &Program) -> (String, String) {
+    match &program.launch {
+        LaunchMethod::Command { build, command } => (build.clone().unwrap_or_default().join(" "), command.join(" ")),
+        other @ LaunchMethod::Package(_) => panic!("{other:?}"),
+    }
+}
+
+/// Name, build and command of each.
+fn told(pairs: &[(&str, &str)]) -> Vec<(String, String, String)> {
+    let one = |program: &Program| {
+        let (build, command) = parts(program);
+        (program.name.clone(), build, command)
+    };
+    found(pairs).iter().map(one).collect()
+}
+
+#[track_caller]
+fn assert_told(pairs: &[(&str, &str)], expected: &[(&str, &str, &str)]) {
+    let told = told(pairs);
+    let told: Vec<(&str, &str, &str)> = told
+        .iter()
+        .map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str()))
+        .collect();
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_recipe_is_data_alone() {
+    let recipe: Recipe = toml::from_str(
+        r#"
+ecosystem = "Crystal"
+sources = ["cr"]
+
+[[manifest]]
+file = "shard.yml"
+install = ["shards", "install"]
+
+[[start]]
+file = "*.cr"
+contains = 'Kemal\.run'
+build = ["crystal", "build", "--release", "-o", ".wirebench/bin/{name}", "{file}"]
+command = [".wirebench/bin/{name}"]
+env = { KEMAL_ENV = "production", PORT = "{port}" }
+"#,
+    )
+    .unwrap();
+    let files = Files::of(&[
+        ("shard.yml", "name: shop\n"),
+        ("src/shop.cr", "require \"kemal\"\nKemal.run\n"),
+    ]);
+    let found = of_recipe(&files, &recipe, &[]);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        parts(&found[0]),
+        (
+            "sh -c shards install && crystal build --release -o .wirebench/bin/{name} src/shop.cr".to_owned(),
+            ".wirebench/bin/{name}".to_owned()
+        )
+    );
+    assert_eq!(found[0].hints.port, Port::Variable("PORT".into(), "{port}".into()));
+    assert_eq!(found[0].env["KEMAL_ENV"], "production");
+}
+
+#[test]
+fn what_a_repository_says_itself_goes_first_and_is_the_only_server_of_its_project() {
+    let found = found(&[
+        (
+            "Procfile",
+            "release: ./manage.py migrate\nweb: gunicorn --config gunicorn.conf.py shop.wsgi\n",
+        ),
+        ("requirements.txt", "django\ngunicorn\n"),
+        ("manage.py", "import django\n"),
+        ("shop/wsgi.py", "application = get_wsgi_application()\n"),
+    ]);
+    assert!(found.iter().all(|one| one.alone), "{found:?}");
+    let commands: Vec<String> = found.iter().map(|one| parts(one).1).collect();
+    assert_eq!(
+        commands,
+        [
+            "gunicorn --config gunicorn.conf.py shop.wsgi",
+            "python3 -m gunicorn --chdir . --bind {address} shop.wsgi:application",
+            "python3 manage.py runserver --noreload {address}",
+        ]
+    );
+    assert_eq!(found[0].hints.port, Port::Variable("PORT".into(), "{port}".into()));
+    assert_eq!(
+        parts(&found[0]).0,
+        "python3 -m pip install --quiet --requirement requirements.txt"
+    );
+    assert_eq!(found[2].before, [["python3", "manage.py", "migrate", "--noinput"]]);
+}
+
+#[test]
+fn each_main_package_of_go_that_serves_is_a_program() {
+    let grpc = "package main\nfunc main() { s := grpc.NewServer() }\n";
+    let pairs = [
+        ("go.mod", "module example.org/shop\n"),
+        ("cmd/api/main.go", GO_MAIN),
+        ("cmd/calls/main.go", grpc),
+        (
+            "cmd/tool/main.go",
+            "package main\nfunc main() { http.ListenAndServeNot() }\n",
+        ),
+        ("internal/x.go", "package x\n"),
+    ];
+    assert_told(
+        &pairs,
+        &[
+            (
+                "api",
+                "go build -C . -o .wirebench/bin/api ./cmd/api",
+                ".wirebench/bin/api",
+            ),
+            (
+                "calls",
+                "go build -C . -o .wirebench/bin/calls ./cmd/calls",
+                ".wirebench/bin/calls",
+            ),
+        ],
+    );
+    let spoken: Vec<_> = found(&pairs).iter().map(|one| (one.http, one.grpc)).collect();
+    assert_eq!(spoken, [(true, false), (false, true)]);
+}
+
+#[test]
+fn a_main_package_of_go_that_only_calls_another_serves_what_that_does() {
+    let pairs = [
+        ("go.mod", "module example.org/shop/v2\n"),
+        ("main.go", "package main\nfunc main() { server.Run() }\n"),
+        ("server/server.go", "package server\nvar s = http.Server{}\n"),
+    ];
+    assert_told(
+        &pairs,
+        &[(
+            "shop",
+            "go build -C . -o .wirebench/bin/shop ./.",
+            ".wirebench/bin/shop",
+        )],
+    );
+    let pairs = [
+        ("go.mod", "module example.org/top\n"),
+        ("services/api/go.mod", "module example.org/api\n"),
+        ("services/api/cmd/x/main.go", GO_MAIN),
+    ];
+    let build = "go build -C services/api -o ../../.wirebench/bin/x ./cmd/x";
+    assert_told(&pairs, &[("x", build, ".wirebench/bin/x")]);
+}
+
+#[test]
+fn every_start_script_of_node_is_a_program() {
+    let package = r#"{"name":"@x/shop","scripts":{"start":"node --enable-source-maps src/http.js","start:grpc":"node ./src/calls.js",
+        "test":"node src/t.js"},"dependencies":{"fastify":"5","@grpc/grpc-js":"1"}}"#;
+    let pairs = [
+        ("package.json", package),
+        ("package-lock.json", ""),
+        (
+            "src/http.js",
+            "import fastify from 'fastify'; app.listen({ port: process.env.PORT })",
+        ),
+        ("src/calls.js", "const grpc = require(\"@grpc/grpc-js\")"),
+        ("src/t.js", "import fastify from 'fastify'"),
+    ];
+    let install = "npm ci --no-audit --no-fund --prefix .";
+    assert_told(
+        &pairs,
+        &[
+            ("http", install, "node --enable-source-maps src/http.js"),
+            ("calls", install, "node ./src/calls.js"),
+        ],
+    );
+    let found = found(&pairs);
+    assert_eq!(
+        (found[0].http, found[0].grpc, found[1].http, found[1].grpc),
+        (true, false, false, true)
+    );
+    assert_eq!(found[0].hints.port, Port::Environment);
+}
+
+#[test]
+fn without_a_script_of_node_any_file_that_listens_is_taken() {
+    let pairs = [
+        ("web/package.json", r#"{"name":"shop","dependencies":{"express":"5"}}"#),
+        ("web/yarn.lock", ""),
+        ("web/index.js", "const app = require('express')(); app.listen(3000)"),
+    ];
+    assert_told(
+        &pairs,
+        &[("web", "yarn install --frozen-lockfile --cwd web", "node web/index.js")],
+    );
+    let library = r#"{"name":"site","scripts":{"start":"node tool.js"},"dependencies":{"react":"19"}}"#;
+    assert_told(&[("package.json", library), ("tool.js", "console.log(1)")], &[]);
+}
+
+#[test]
+fn a_program_of_node_that_a_script_compiles_is_built_and_started_by_itself() {
+    let scripts = r#"{"build":"nest build","start":"nest start","start:debug":"nest start --debug","start:prod":"node dist/main"}"#;
+    let package = format!(r#"{{"name":"shop","scripts":{scripts},"dependencies":{{"@nestjs/core":"11"}}}}"#);
+    let pairs = [
+        ("api/package.json", package.as_str()),
+        ("api/package-lock.json", ""),
+        ("api/src/main.ts", "await app.listen(3000);"),
+    ];
+    let build = "sh -c npm ci --no-audit --no-fund --prefix api && npm --prefix api run build";
+    assert_told(&pairs, &[("shop", build, "sh -c cd api && exec node dist/main")]);
+    assert_eq!(found(&pairs)[0].hints.port, Port::Fixed(3000));
+    let package = r#"{"name":"shop","scripts":{"start":"nest start"},"dependencies":{"@nestjs/core":"11"}}"#;
+    let install = "npm install --no-audit --no-fund --prefix .";
+    assert_told(
+        &[("package.json", package)],
+        &[("shop", install, "npm --prefix . run --silent start")],
+    );
+}
+
+#[test]
+fn an_application_of_python_is_served_by_its_usual_server() {
+    let install = "python3 -m pip install --quiet --requirement requirements.txt";
+    assert_told(
+        &[
+            ("shop/main.py", "api = FastAPI(title=\"x\")\n@api.get(\"/items\")\n"),
+            ("old.py", "app = Flask(__name__)\n"),
+            ("calls.py", "server = grpc.aio.server()\n"),
+            ("tool.py", "print('FastAPI')\n"),
+            ("requirements.txt", ""),
+        ],
+        &[
+            ("old", install, "python3 -m flask --app old.py:app run"),
+            (
+                "shop",
+                &format!("{install} uvicorn"),
+                "python3 -m uvicorn --no-access-log --app-dir . shop.main:api",
+            ),
+            ("calls", install, "python3 calls.py"),
+        ],
+    );
+    assert!(told(&[("my-app/main.py", "app = FastAPI()\n")]).is_empty(), "no module");
+}
+
+#[test]
+fn packages_of_python_are_installed_from_where_they_are_declared_and_imports_start_there() {
+    let app = ("backend/app/main.py", "app = FastAPI()\n");
+    let one = |pairs: &[(&str, &str)]| {
+        let (_, build, command) = told(pairs).remove(0);
+        (
+            build.trim_start_matches("python3 -m pip install --quiet ").to_owned(),
+            command,
+        )
+    };
+    let (build, command) = one(&[app, ("backend/requirements.txt", ""), ("requirements.txt", "")]);
+    assert_eq!(build, "--requirement backend/requirements.txt uvicorn");
+    assert_eq!(
+        command,
+        "python3 -m uvicorn --no-access-log --app-dir backend app.main:app"
+    );
+    let project = "[project]\nname = \"x\"\ndependencies = [\"fastapi>=0.1\", \"uvicorn\"]\n";
+    assert_eq!(
+        one(&[app, ("pyproject.toml", project)]).0,
+        "fastapi>=0.1 uvicorn uvicorn"
+    );
+    let package = format!("[build-system]\nrequires = [\"setuptools\"]\n{project}");
+    assert_eq!(one(&[app, ("pyproject.toml", &package)]).0, ". uvicorn");
+    assert_eq!(one(&[app, ("backend/pyproject.toml", &package)]).0, "backend uvicorn");
+}
+
+#[test]
+fn an_application_of_python_without_routes_beside_one_with_routes_is_no_server() {
+    let names: Vec<String> = found(&[
+        (
+            "shop/core.py",
+            "app = Flask(__name__)\n@app.route('/items')\ndef items(): ...\n",
+        ),
+        ("shop/filters.py", "app = Flask(__name__)\n"),
+        ("admin/site.py", "app = Flask(__name__)\n"),
+    ])
+    .into_iter()
+    .map(|one| one.name)
+    .collect();
+    assert_eq!(names, ["site", "core"]);
+}
+
+const SPRING_POM: &str = "<project><artifactId>shop</artifactId><version>1.0</version><dependencies><dependency>\
+    <artifactId>spring-boot-starter-webmvc</artifactId></dependency></dependencies><build><plugins><plugin>\
+    <artifactId>spring-boot-maven-plugin</artifactId></plugin></plugins></build></project>";
+
+#[test]
+fn a_module_of_maven_is_packaged_and_its_jar_is_started() {
+    let mvn = "mvn --quiet --batch-mode";
+    let jar = |folder: &str| format!("sh -c exec java -jar {folder}/target/*.jar");
+    let alone = format!("{mvn} --file pom.xml -DskipTests package");
+    assert_told(&[("pom.xml", SPRING_POM)], &[("server", &alone, &jar("."))]);
+    let top = "<project><packaging>pom</packaging><modules><module>api</module></modules></project>";
+    let reactor = format!("{mvn} --projects api --also-make -DskipTests package");
+    assert_told(
+        &[("pom.xml", top), ("api/pom.xml", SPRING_POM)],
+        &[("api", &reactor, &jar("api"))],
+    );
+    let port = &found(&[("pom.xml", SPRING_POM)])[0].hints.port;
+    assert_eq!(*port, Port::Variable("SERVER_PORT".into(), "{port}".into()));
+    let library = SPRING_POM.replace("spring-boot-maven-plugin", "other");
+    assert!(told(&[("pom.xml", &library)]).is_empty());
+}
+
+#[test]
+fn a_class_with_main_is_started_on_the_class_path_of_maven() {
+    let main = "package shop.api;\npublic class Main { public static void main(String[] a) { Javalin.create().start(7070); } }\n";
+    let (name, build, command) =
+        told(&[("pom.xml", "<project/>"), ("src/main/java/shop/api/Main.java", main)]).remove(0);
+    assert_eq!(name, "api");
+    assert!(build.ends_with("dependency:copy-dependencies -DoutputDirectory=target/dependency -DincludeScope=runtime"));
+    assert_eq!(command, "java -cp ./target/classes:./target/dependency/* shop.api.Main");
+}
+
+#[test]
+fn gradle_makes_a_jar_of_spring_and_a_folder_of_applications() {
+    let spring = "plugins { id(\"org.springframework.boot\") version \"4.1.2\" }\ndependencies { implementation(\"org.springframework.boot:spring-boot-starter-web\") }";
+    assert_told(
+        &[("build.gradle.kts", spring), ("gradlew", "")],
+        &[(
+            "server",
+            "./gradlew --quiet -p . bootJar",
+            "sh -c exec java -jar ./build/libs/*.jar",
+        )],
+    );
+    let ktor = "plugins { application }\ndependencies { implementation(\"io.ktor:ktor-server-netty:3\") }";
+    let start = "sh -c exec \"$(ls api/build/install/*/bin/* | grep -v bat$)\"";
+    assert_told(
+        &[("api/build.gradle.kts", ktor)],
+        &[("api", "gradle --quiet -p api installDist", start)],
+    );
+}
+
+#[test]
+fn a_web_project_of_dotnet_is_published_and_told_its_address() {
+    let web = "<Project Sdk=\"Microsoft.NET.Sdk.Web\"/>";
+    let pairs = [
+        ("src/Shop/Shop.csproj", web),
+        ("src/Lib/Lib.csproj", "<Project Sdk=\"Microsoft.NET.Sdk\"/>"),
+    ];
+    let build = "dotnet publish src/Shop/Shop.csproj --configuration Release --output .wirebench/bin/shop";
+    assert_told(&pairs, &[("shop", build, "dotnet .wirebench/bin/shop/Shop.dll")]);
+    let port = Port::Variable("ASPNETCORE_URLS".into(), "http://{address}".into());
+    assert_eq!(found(&pairs)[0].hints.port, port);
+}
+
+#[test]
+fn ruby_and_php_are_started_by_what_they_bring() {
+    let install = "bundle install --quiet --gemfile=Gemfile";
+    assert_told(
+        &[("Gemfile", "gem 'sinatra'\ngem 'puma'\n"), ("config.ru", "run App\n")],
+        &[
+            (
+                "server",
+                install,
+                "bundle exec puma --environment production --bind tcp://{address}",
+            ),
+            (
+                "server",
+                install,
+                "bundle exec rackup --env production --host {host} --port {port}",
+            ),
+        ],
+    );
+    assert_told(
+        &[("composer.json", "{}"), ("public/index.php", "<?php\n")],
+        &[(
+            "server",
+            "composer install --no-interaction --quiet --working-dir=.",
+            "php -S {address} -t public",
+        )],
+    );
+}
+
+#[test]
+fn each_target_whose_source_serves_is_a_program_of_c() {
+    let makefile = "all: server client\nserver : server.cc ../httplib.h\n\t$(CXX) -o server server.cc\nclient : client.cc\n\t$(CXX)\n";
+    let server = (
+        "example/server.cc",
+        "int main() { Server svr; svr.listen(\"0.0.0.0\", 8080); }",
+    );
+    let client = ("example/client.cc", "int main() { Client c; }");
+    assert_told(
+        &[("example/Makefile", makefile), server, client],
+        &[("example", "make -C example server", "example/server")],
+    );
+}
