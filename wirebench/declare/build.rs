@@ -1,4 +1,5 @@
-//! Lists the drivers that come with the program: every folder of `drivers/` with a `driver.toml`, and `drivers/lib`.
+//! Lists what comes with the program: every folder of `drivers/` with a `driver.toml`, `drivers/lib`, and every folder of
+//! `counters/`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,41 +9,46 @@ use std::path::{Path, PathBuf};
 const LEFT_OUT: [&str; 5] = ["go.mod", "go.sum", "package.json", "package-lock.json", "check-samples"];
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../drivers")
-        .canonicalize()
-        .expect("drivers/ lies at the top of the repository");
-    println!("cargo::rerun-if-changed={}", root.display());
     let (mut names, mut files) = (Vec::new(), Vec::new());
-    for folder in sorted(&root) {
-        let name = file_name(&folder);
-        let is_driver = folder.join("driver.toml").is_file();
-        if is_driver {
-            names.push(name.clone());
-        }
-        if is_driver || name == "lib" {
-            let own = sorted(&folder).into_iter().filter(|file| file.is_file());
-            files.extend(own.filter(|file| !LEFT_OUT.contains(&file_name(file).as_str())));
+    for (room, declaration) in [("drivers", "driver.toml"), ("counters", "counter.toml")] {
+        let room = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(room)
+            .canonicalize()
+            .expect("it lies at the top of the repository");
+        println!("cargo::rerun-if-changed={}", room.display());
+        for folder in sorted(&room) {
+            let name = file_name(&folder);
+            let is_declared = folder.join(declaration).is_file();
+            if is_declared && declaration == "driver.toml" {
+                names.push(name.clone());
+            }
+            if is_declared || name == "lib" {
+                let own = sorted(&folder).into_iter().filter(|file| file.is_file());
+                files.extend(own.filter(|file| !LEFT_OUT.contains(&file_name(file).as_str())));
+            }
         }
     }
     let mut code = format!(
         "/// Names of the drivers.\npub const NAMES: [&str; {}] = {names:?};\n",
         names.len()
     );
-    let _ = writeln!(code, "/// Their files: path below `drivers/`, and text.");
+    let _ = writeln!(code, "/// Every file: path from the top of the repository, and text.");
     let _ = writeln!(code, "pub const FILES: [(&str, &str); {}] = [", files.len());
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let top = top.canonicalize().expect("the repository is there");
     for file in &files {
-        let below = file.strip_prefix(&root).expect("a file below drivers/");
+        let below = file.strip_prefix(&top).expect("a file of the repository");
         let _ = writeln!(code, "    ({below:?}, include_str!({file:?})),");
     }
     code.push_str("];\n");
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    fs::write(Path::new(&out).join("drivers.rs"), code).expect("OUT_DIR can be written");
+    fs::write(Path::new(&out).join("builtin.rs"), code).expect("OUT_DIR can be written");
 }
 
 fn sorted(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("drivers/ can be read")
+        .expect("the folder can be read")
         .flatten()
         .map(|entry| entry.path())
         .collect();

@@ -1,5 +1,5 @@
-//! Built-in drivers: this repository's own, compiled into the program, and used for every name that a project's
-//! `drivers/` does not declare.
+//! Built-in drivers and runtimes: this repository's own, compiled into the program, and used for every name that a project
+//! does not declare.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,15 @@ use sha2::{Digest, Sha256};
 
 use crate::driver::Driver;
 use crate::read::{DeclareError, Place, toml_text};
+use crate::runtime::Runtime;
 
-include!(concat!(env!("OUT_DIR"), "/drivers.rs"));
+include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
 /// The built-in drivers of a project that does not set `builtin_drivers`.
 pub const USUAL: [&str; 4] = ["ghz", "h2load", "hey", "hyperfine"];
 
-/// The folder below `.wirebench/` that takes their files, for jq to read: `drivers/<12 hex digits of their content>`.
+/// The folder below `.wirebench/` that takes their files, for jq and counted programs to read: `builtin/<12 hex digits of their
+/// content>`.
 #[must_use]
 pub fn folder() -> PathBuf {
     let mut content = Sha256::new();
@@ -26,7 +28,13 @@ pub fn folder() -> PathBuf {
         .take(6)
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    Path::new("drivers").join(digits)
+    Path::new("builtin").join(digits)
+}
+
+/// The same folder of the project in `root`.
+#[must_use]
+pub fn place(root: &Path) -> PathBuf {
+    root.join(".wirebench").join(folder())
 }
 
 /// The named drivers, for the project in `root`; their files need not be written yet.
@@ -34,19 +42,40 @@ pub fn folder() -> PathBuf {
 /// # Errors
 /// Never, as long as this repository's own drivers are well-formed, which a test checks.
 pub(super) fn drivers(root: &Path, names: &[&str]) -> Result<Vec<Driver>, DeclareError> {
-    let all = root.join(".wirebench").join(folder());
-    let one = |(path, text): (&str, &str)| {
-        let (name, _) = path
-            .split_once('/')
-            .filter(|(name, rest)| names.contains(name) && *rest == "driver.toml")?;
-        let file = all.join(path);
-        let read = || {
+    let library = place(root).join("drivers/lib");
+    declared(root, "drivers", "driver.toml")
+        .filter(|(name, ..)| names.contains(name))
+        .map(|(name, text, file)| {
             let driver: Driver = toml_text(text, &file)?;
-            driver.check(&Place::file(&file), name.to_owned(), all.join("lib"))
-        };
-        Some(read())
-    };
-    FILES.into_iter().filter_map(one).collect()
+            driver.check(&Place::file(&file), name.to_owned(), library.clone())
+        })
+        .collect()
+}
+
+/// The runtimes, for the project in `root`; their files need not be written yet.
+///
+/// # Errors
+/// Never, as long as this repository's own counters are well-formed, which a test checks.
+pub(super) fn runtimes(root: &Path) -> Result<Vec<Runtime>, DeclareError> {
+    declared(root, "counters", "counter.toml")
+        .map(|(name, text, file)| {
+            let runtime: Runtime = toml_text(text, &file)?;
+            runtime.check(&Place::file(&file), name.to_owned())
+        })
+        .collect()
+}
+
+/// The name, the text and the place of every declaration in a room.
+fn declared<'a>(
+    root: &Path,
+    room: &'a str,
+    file: &'a str,
+) -> impl Iterator<Item = (&'static str, &'static str, PathBuf)> + use<'a> {
+    let all = place(root);
+    FILES.into_iter().filter_map(move |(path, text)| {
+        let name = path.strip_prefix(room)?.strip_prefix('/')?.strip_suffix(file)?;
+        Some((name.strip_suffix('/')?, text, all.join(path)))
+    })
 }
 
 #[cfg(test)]
@@ -57,11 +86,11 @@ mod tests {
     fn a_driver_comes_with_its_filter_and_without_its_samples() {
         for name in NAMES {
             for file in ["driver.toml", "normalise.jq"] {
-                let path = format!("{name}/{file}");
+                let path = format!("drivers/{name}/{file}");
                 assert!(FILES.iter().any(|(known, _)| *known == path), "{path}");
             }
         }
-        assert!(FILES.iter().any(|(path, _)| *path == "lib/read.jq"));
+        assert!(FILES.iter().any(|(path, _)| *path == "drivers/lib/read.jq"));
         assert!(
             FILES
                 .iter()
@@ -78,13 +107,29 @@ mod tests {
         assert!(
             found
                 .iter()
-                .all(|driver| driver.folder.starts_with("/p/.wirebench/drivers"))
+                .all(|driver| driver.folder.starts_with(place(Path::new("/p")).join("drivers")))
         );
         assert!(
             found
                 .iter()
                 .all(|driver| driver.library == driver.folder.with_file_name("lib"))
         );
+    }
+
+    #[test]
+    fn each_runtime_comes_with_its_filter_and_what_it_injects() {
+        let found = runtimes(Path::new("/p")).unwrap();
+        let names: Vec<&str> = found.iter().map(|runtime| runtime.name.as_str()).collect();
+        assert_eq!(names, ["node", "python"]);
+        for file in [
+            "node/normalise.jq",
+            "node/end.cjs",
+            "python/normalise.jq",
+            "python/sitecustomize.py",
+        ] {
+            let path = format!("counters/{file}");
+            assert!(FILES.iter().any(|(known, _)| *known == path), "{path}");
+        }
     }
 
     #[test]

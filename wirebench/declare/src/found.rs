@@ -19,6 +19,8 @@ pub(super) enum Kind {
     Server,
     /// `drivers/NAME/driver.toml`.
     Driver,
+    /// `counters/NAME/counter.toml`.
+    Counter,
 }
 
 impl Kind {
@@ -27,6 +29,7 @@ impl Kind {
             Self::Scenario => "scenario",
             Self::Server => "server",
             Self::Driver => "driver",
+            Self::Counter => "counter",
         }
     }
 
@@ -36,6 +39,7 @@ impl Kind {
             Self::Scenario => "scenarios",
             Self::Server => "servers",
             Self::Driver => "drivers",
+            Self::Counter => "counters",
         }
     }
 
@@ -46,6 +50,7 @@ impl Kind {
             Self::Scenario => below(&folder),
             Self::Server => inside(&folder, "server.toml"),
             Self::Driver => inside(&folder, "driver.toml"),
+            Self::Counter => inside(&folder, "counter.toml"),
         }
     }
 
@@ -53,7 +58,7 @@ impl Kind {
     fn name_of(self, file: &Path) -> String {
         let named_by = match self {
             Self::Scenario => file.file_stem(),
-            Self::Server | Self::Driver => file.parent().and_then(Path::file_name),
+            Self::Server | Self::Driver | Self::Counter => file.parent().and_then(Path::file_name),
         };
         named_by.unwrap_or_default().to_string_lossy().into_owned()
     }

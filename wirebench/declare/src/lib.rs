@@ -18,6 +18,7 @@ mod program;
 pub mod project;
 pub mod protocol;
 pub mod read;
+pub mod runtime;
 pub mod scenario;
 pub mod seed;
 pub mod server;
@@ -33,6 +34,7 @@ use found::{Kind, Layer};
 use profiles::Profiles;
 use project::{Config, ServerTables};
 use read::{DeclareError, Place, toml_file};
+use runtime::Runtime;
 use scenario::Scenario;
 use server::Server;
 
@@ -51,6 +53,8 @@ pub struct Project {
     pub servers: Vec<Server>,
     /// Drivers by name, in order.
     pub drivers: Vec<Driver>,
+    /// Runtimes whose programs' functions can be counted, the project's own first.
+    pub runtimes: Vec<Runtime>,
 }
 
 impl Project {
@@ -82,6 +86,7 @@ impl Project {
         }
         scenarios.extend(config.count.scenarios(&servers, &scenarios));
         let drivers = Self::drivers_in(folder, &root, &config)?;
+        let runtimes = Self::runtimes_in(folder, &root)?;
         Self::check_drivers(&file, &scenarios, &drivers)?;
         Ok(Self {
             folder: folder.to_path_buf(),
@@ -90,6 +95,7 @@ impl Project {
             scenarios,
             servers,
             drivers,
+            runtimes,
         })
     }
 
@@ -146,7 +152,7 @@ impl Project {
     /// The project's own drivers, those of the project that it extends, and those that come with the program, in the order of
     /// their names.
     fn drivers_in(folder: &Path, root: &Path, config: &Config) -> Result<Vec<Driver>, DeclareError> {
-        let builtin = root.join(".wirebench").join(builtin::folder()).join("lib");
+        let builtin = builtin::place(root).join("drivers/lib");
         let own = [folder, root].map(|folder| folder.join("drivers/lib"));
         let library = own.into_iter().find(|library| library.is_dir()).unwrap_or(builtin);
         let check = |driver: Driver, place: &Place, name: &str| {
@@ -170,10 +176,24 @@ impl Project {
         Ok(drivers)
     }
 
-    /// True if files of built-in drivers must be written below `.wirebench/` before jq can read them.
+    /// The project's own runtimes, those of the project that it extends, and those that come with the program: the first that
+    /// knows a program counts it.
+    fn runtimes_in(folder: &Path, root: &Path) -> Result<Vec<Runtime>, DeclareError> {
+        let check = |runtime: Runtime, place: &Place, name: &str| {
+            let runtime = runtime.check(place, name.to_owned())?;
+            Ok(vec![(runtime.name.clone(), runtime)])
+        };
+        let mut layers = vec![(folder, BTreeMap::new())];
+        layers.extend((root != folder).then(|| (root, BTreeMap::new())));
+        let mut runtimes = found::all(Kind::Counter, layers, check)?;
+        runtimes.extend(builtin::runtimes(root)?);
+        Ok(runtimes)
+    }
+
+    /// True if built-in files must be written below `.wirebench/` before a run can use them.
     #[must_use]
     pub fn uses_builtin_files(&self) -> bool {
-        let builtin = self.root.join(".wirebench").join(builtin::folder());
-        self.drivers.iter().any(|driver| driver.library.starts_with(&builtin))
+        let builtin = builtin::place(&self.root);
+        self.config.count.enabled || self.drivers.iter().any(|driver| driver.library.starts_with(&builtin))
     }
 }

@@ -163,6 +163,37 @@ pub struct ComparedSeries {
     /// the project's own before others, the one to blame first.
     #[serde(default)]
     pub functions: Vec<FunctionChange>,
+    /// Of a counted series, what the project's own functions do more or less often, where a language runtime counts it; null
+    /// without a change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<WorkChange>,
+}
+
+/// What the project's own functions do more or less often per request. It is no cost: it explains, and never gates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkChange {
+    /// What is counted, in the singular: `block`, `bytecode`.
+    pub unit: String,
+    /// Functions that do more or less, the largest increase first; then those whose work only moved to or from others.
+    pub functions: Vec<FunctionWorkChange>,
+}
+
+/// A function that does more or less per request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionWorkChange {
+    /// Its name in the source.
+    pub function: String,
+    /// Where it begins: on the candidate if it has the function.
+    pub source: Option<Source>,
+    /// Units per request on the baseline, less what moved to or from other functions.
+    pub baseline: f64,
+    /// Units per request on the candidate.
+    pub candidate: f64,
+    /// Whether its work only moved to or from other functions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub moved: bool,
 }
 
 /// A function whose cost per request changed, or a system call that is made more or less often.

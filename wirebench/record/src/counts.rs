@@ -36,6 +36,9 @@ pub struct Counts {
     pub callers: Vec<CallerCost>,
     /// What single functions cost per request, the most expensive first.
     pub functions: Vec<FunctionCost>,
+    /// What the project's own functions do per request, where a language runtime counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Work>,
     /// Files of folded call stacks, relative to the run's folder, by what they weigh (`instructions`, `allocations` or
     /// `allocated_bytes`, per request).
     #[serde(deserialize_with = "names::paths")]
@@ -122,6 +125,35 @@ pub struct FunctionCost {
     pub source: Option<Source>,
 }
 
+/// What the project's own functions do per request, counted by the language's runtime. It is no cost: it names and explains,
+/// and never gates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// What is counted, in the singular: `block`, `bytecode`.
+    pub unit: String,
+    /// What one more call of a function may cost by itself, in this unit.
+    pub call: f64,
+    /// Each function, the one that does most first.
+    pub functions: Vec<FunctionWork>,
+}
+
+/// What one function does per request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionWork {
+    /// Its name in the source; that of the function around it, where it has none.
+    pub function: String,
+    /// Where it begins.
+    pub source: Source,
+    /// Units per request.
+    pub count: f64,
+    /// How far the count may be off.
+    pub spread: f64,
+    /// Calls per request.
+    pub calls: f64,
+}
+
 /// How much one function uses the C library's function for a system call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -157,6 +189,7 @@ impl Counts {
             syscalls: BTreeMap::new(),
             callers: Vec::new(),
             functions: Vec::new(),
+            work: None,
             stacks: BTreeMap::new(),
         }
     }

@@ -59,11 +59,11 @@ fn one_file_is_listed_verified_measured_and_shown() {
 fn a_damaged_copy_of_the_drivers_is_mended() {
     let bench = alone();
     bench.run(&["verify"]);
-    let copies: Vec<_> = fs::read_dir(bench.path(".wirebench/drivers"))
+    let copies: Vec<_> = fs::read_dir(bench.path(".wirebench/builtin"))
         .unwrap()
         .flatten()
         .collect();
-    let filter = copies[0].path().join("hey/normalise.jq");
+    let filter = copies[0].path().join("drivers/hey/normalise.jq");
     fs::write(&filter, "error(\"changed\")").unwrap();
     let ended = bench.run(&["run", "--rounds", "1"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);

@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 
 use crate::count::busy;
 use crate::count::profile::{ProfileError, Tree};
+use crate::count::program::ServerProgram;
 use crate::count::server_run::{ServerRun, ServerRunError};
 use crate::count::tool::{Tool, Toolbox, written};
 use crate::count::tool_output::ToolOutput;
 use crate::count::variant_runs::{EndedRun, Failure, FailureKind, VariantRuns};
+use crate::count::work;
 use crate::measure::side::Side;
 use crate::measure::slot::{Harness, SlotError};
 use crate::measure::staging::LAYOUTS;
@@ -22,6 +24,7 @@ use crate::normalise::Jq;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::{ParallelBridge as _, ParallelIterator as _};
 use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::runtime::Runtime;
 use wirebench_declare::scenario::Amount;
 use wirebench_record::counts::{CountStatus, Counts};
 use wirebench_record::run::Variant;
@@ -143,7 +146,7 @@ fn failed_before(jobs: &[Job], run: &ServerRun, runs: &[VariantRuns]) -> Option<
     let others = jobs
         .iter()
         .zip(runs)
-        .filter(|(job, _)| run.tool.is_valgrind() && job.series.server.name == *server);
+        .filter(|(job, _)| (run.tool.is_valgrind() || run.tool == Tool::Runtime) && job.series.server.name == *server);
     let mut failed = others.flat_map(|(_, runs)| &runs.failed);
     // A server that does not get ready under one of valgrind's tools will not under the others.
     let would_fail = |tool: Tool, kind| tool == run.tool || (tool.is_valgrind() && kind == FailureKind::NotReady);
@@ -228,9 +231,15 @@ impl Counter<'_> {
             }
         }
         for (server, program) in programs {
-            (self.tell)(&match program.uncountable() {
-                Some(why) => format!("{server}: bytes and segments are counted; {why}"),
-                None => format!("{server}: native code, so instructions and allocations are counted too"),
+            (self.tell)(&match (program.uncountable(), self.runtime_of(program)) {
+                (Some(why), Some(runtime)) => {
+                    format!(
+                        "{server}: bytes, segments and {}s by function are counted; {why}",
+                        runtime.unit
+                    )
+                }
+                (Some(why), None) => format!("{server}: bytes and segments are counted; {why}"),
+                (None, _) => format!("{server}: native code, so instructions and allocations are counted too"),
             });
         }
     }
@@ -239,6 +248,12 @@ impl Counter<'_> {
     #[must_use]
     pub fn busy(&self, jobs: &[Job]) -> Option<String> {
         busy::other_load(self.workers(jobs), self.bench.cores.available)
+    }
+
+    /// The runtime that can count what the functions of a program do.
+    fn runtime_of(&self, program: &ServerProgram) -> Option<&Runtime> {
+        let runs = |runtime: &&Runtime| runtime.programs.iter().any(|name| program.names.contains(name));
+        self.bench.runtimes.iter().find(runs)
     }
 
     fn no_runs(&self) -> VariantRuns {
@@ -273,9 +288,9 @@ impl Counter<'_> {
                 let runs = match (tool, job.is_null()) {
                     (Tool::Plain, true) => vec![(few, 0)],
                     (Tool::Plain, false) => [(few, 0), (many, 0)].repeat(1 + MORE_PLAIN),
-                    (Tool::Strace | Tool::Dhat, true) => Vec::new(),
+                    (Tool::Runtime | Tool::Strace | Tool::Dhat, true) => Vec::new(),
                     (Tool::Callgrind, true) => vec![(few, 0), (many, 0)],
-                    (Tool::Strace | Tool::Dhat, false) => [(few, 0), (many, 0)].repeat(2),
+                    (Tool::Runtime | Tool::Strace | Tool::Dhat, false) => [(few, 0), (many, 0)].repeat(2),
                     (Tool::Callgrind, false) => {
                         let others = (1..LAYOUTS.len()).flat_map(|layout| [(few, layout), (many, layout)]);
                         let first = [(few, 0), (many, 0), (few, 0), (many, 0), (few.midpoint(many), 0)];
@@ -292,6 +307,7 @@ impl Counter<'_> {
                                 series: job.series,
                                 side: job.side,
                                 tool,
+                                runtime: None,
                                 requests,
                                 layout,
                                 stacks: number < 2 && !job.is_null(),
@@ -305,21 +321,26 @@ impl Counter<'_> {
 
     /// Makes one server run, unless an earlier one showed that it would fail.
     fn make_planned(&self, jobs: &[Job], planned: &PlannedRun, runs: &Mutex<Vec<VariantRuns>>) {
-        let PlannedRun { job, number, run } = planned;
+        let PlannedRun { job, number, mut run } = *planned;
         let lock = || runs.lock().expect("no holder of this lock panics");
         {
             let mut all = lock();
-            let known = &all[*job];
+            let known = &all[job];
             // Tools repeat the wire bytes of what they can count, further plain runs those of the rest.
             let is_needless = known.plain().is_some_and(|plain| {
                 let is_uncountable = plain.program.uncountable().is_some();
-                !planned.is_first_plain() && is_uncountable != (run.tool == Tool::Plain)
+                run.runtime = self.runtime_of(&plain.program).filter(|_| run.tool == Tool::Runtime);
+                match run.tool {
+                    Tool::Plain => !planned.is_first_plain() && !is_uncountable,
+                    Tool::Runtime => run.runtime.is_none(),
+                    Tool::Strace | Tool::Dhat | Tool::Callgrind => is_uncountable,
+                }
             });
             if is_needless || known.failed.contains_key(&run.tool) || known.failed.contains_key(&Tool::Plain) {
                 return;
             }
-            if let Some(failure) = failed_before(jobs, run, &all) {
-                all[*job].failed.insert(run.tool, failure);
+            if let Some(failure) = failed_before(jobs, &run, &all) {
+                all[job].failed.insert(run.tool, failure);
                 return;
             }
         }
@@ -333,22 +354,22 @@ impl Counter<'_> {
             number
         ));
         let began = Instant::now();
-        let mut ended = self.make(run, &folder);
+        let mut ended = self.make(&run, &folder);
         // On a busy machine a run sometimes fails. A second failure, or one after a long wait, is the program's.
         let again = began.elapsed() < REPEAT_BEFORE && ended.as_ref().is_err_and(|error| !error.is_interrupt());
         if again && fs::remove_dir_all(&folder).is_ok() {
-            ended = self.make(run, &folder);
+            ended = self.make(&run, &folder);
         }
         let is_ok = ended.is_ok();
         match ended {
-            Ok(run) => lock()[*job].ended.push(run),
+            Ok(run) => lock()[job].ended.push(run),
             Err(error) if error.is_interrupt() => {}
             Err(error) => {
                 let failure = Failure {
                     kind: error.kind(),
                     why: explained(run.tool, &error.to_string()),
                 };
-                lock()[*job].failed.insert(run.tool, failure);
+                lock()[job].failed.insert(run.tool, failure);
             }
         }
         if is_ok && !self.keep_raw {
@@ -369,8 +390,10 @@ impl Counter<'_> {
             Some(plain) => ToolOutput::Plain(plain),
             None => {
                 let tree = Tree::of(run.side.repository.as_deref()).or(Some(self.bench.root));
-                let files = written(run.tool, folder);
-                let output = ToolOutput::read(run.tool, run.stacks, &files, &tree)?;
+                let output = match run.runtime {
+                    Some(runtime) => work::read(runtime, self.jq, folder, &tree)?.map(ToolOutput::Work),
+                    None => ToolOutput::read(run.tool, run.stacks, &written(run.tool, folder), &tree)?,
+                };
                 output.ok_or_else(|| RunError::Nothing(run.tool.name()))?
             }
         };
@@ -390,6 +413,7 @@ impl Counter<'_> {
         runs.counts(
             variant,
             (self.spread_at_most, busy),
+            runs.plain().and_then(|plain| self.runtime_of(&plain.program)),
             self.folder,
             &format!("counts/{}", job.series.id),
         )

@@ -17,3 +17,4 @@ pub mod tool;
 pub mod tool_output;
 pub mod variant_runs;
 pub mod wire;
+pub mod work;

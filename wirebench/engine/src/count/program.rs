@@ -1,7 +1,9 @@
 //! Detects what kind of program a server is, which decides what can be counted.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::measure::usage;
 use object::{Object as _, ObjectSymbol as _};
 
 /// From this share of a core on, an idle program has work in the background.
@@ -17,6 +19,8 @@ const INTERPRETERS: [&str; 14] = [
 pub struct ServerProgram {
     /// Its program file.
     pub file: Option<PathBuf>,
+    /// The names of the program files of all its processes, without a version at the end.
+    pub names: BTreeSet<String>,
     /// Its name, if it is an interpreter or a virtual machine.
     pub interpreter: Option<String>,
     /// True if it generates code at run time.
@@ -65,8 +69,11 @@ impl ServerProgram {
 #[must_use]
 pub fn examine(process: i32, idle_share: f64) -> ServerProgram {
     let (file, generates_code) = executable(process);
+    let group = usage::members(process).into_iter();
+    let names = group.filter_map(|member| unversioned(&executable(member).0?));
     let (go, own_allocator) = file.as_deref().map_or((false, false), linked);
     ServerProgram {
+        names: names.collect(),
         interpreter: file.as_deref().and_then(interpreter),
         go,
         own_allocator,
@@ -122,9 +129,16 @@ fn linked(program: &Path) -> (bool, bool) {
 
 /// The name of the interpreter that a program is, its version left out.
 fn interpreter(program: &Path) -> Option<String> {
+    unversioned(program).filter(|name| INTERPRETERS.contains(&name.as_str()))
+}
+
+/// The name of a program file without a version at its end.
+fn unversioned(program: &Path) -> Option<String> {
     let name = program.file_name()?.to_string_lossy().into_owned();
-    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    INTERPRETERS.contains(&plain).then(|| plain.to_owned())
+    Some(
+        name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+            .to_owned(),
+    )
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::count::relay::Relay;
 use crate::count::threads::GroupThreads;
 use crate::count::tool::{Tool, Toolbox};
 use crate::count::wire::Wire;
+use crate::count::work;
 use crate::measure::cores::Cores;
 use crate::measure::drive::Drive;
 use crate::measure::process::Launch;
@@ -24,6 +25,7 @@ use crate::measure::values::{self, Locations};
 use crate::normalise::{self, Jq};
 use wirebench_declare::args::Value;
 use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::runtime::Runtime;
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::span::Span;
 
@@ -43,6 +45,8 @@ pub struct ServerRun<'a> {
     pub tool: Tool,
     /// Requests that the driver sends.
     pub requests: u64,
+    /// The runtime that counts, of runs under [`Tool::Runtime`].
+    pub runtime: Option<&'a Runtime>,
     /// The start layout, an index into [`LAYOUTS`]: by how much paths and environment are lengthened.
     pub layout: usize,
     /// Whether the tool keeps call stacks.
@@ -140,6 +144,17 @@ impl ServerRun<'_> {
         let slowdown = busy::slowdown(bench.cores.available);
         server.ready_timeout = Span((server.ready_timeout.0 * self.tool.ready_factor()).mul_f64(slowdown));
         use_one_thread(&mut server.env);
+        if let Some(runtime) = self.runtime {
+            let before = |name: &str| {
+                let declared = server.env.get(name).or_else(|| self.side.environment.get(name));
+                declared.cloned().or_else(|| wirebench_spawn::variable(name))
+            };
+            let root = self.side.repository.as_deref().unwrap_or(bench.root);
+            let env = work::environment(runtime, folder, root, before);
+            server
+                .env
+                .extend(env.map_err(|source| ServerRunError::unwritable(folder, source))?);
+        }
         if let Some(longer) = LAYOUTS.get(self.layout).filter(|longer| **longer > 0) {
             server.env.insert("WIREBENCH_LAYOUT".into(), "_".repeat(*longer));
         }

@@ -12,6 +12,8 @@ const CALLERS: u32 = 40;
 pub enum Tool {
     /// No tool: only the relay counts.
     Plain,
+    /// The language's own runtime: what the project's functions do.
+    Runtime,
     /// strace: system calls by name.
     Strace,
     /// valgrind's DHAT: heap allocations.
@@ -22,13 +24,14 @@ pub enum Tool {
 
 impl Tool {
     /// Every tool, the quickest first.
-    pub const ALL: [Self; 4] = [Self::Plain, Self::Strace, Self::Dhat, Self::Callgrind];
+    pub const ALL: [Self; 5] = [Self::Plain, Self::Runtime, Self::Strace, Self::Dhat, Self::Callgrind];
 
     /// Its name in folders and messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
+            Self::Runtime => "runtime",
             Self::Strace => "strace",
             Self::Dhat => "dhat",
             Self::Callgrind => "callgrind",
@@ -41,11 +44,11 @@ impl Tool {
         matches!(self, Self::Dhat | Self::Callgrind)
     }
 
-    /// The program that must be installed; `None` for a plain run.
+    /// The program that must be installed; `None` for a run that needs none.
     #[must_use]
     pub const fn program(self) -> Option<&'static str> {
         match self {
-            Self::Plain => None,
+            Self::Plain | Self::Runtime => None,
             Self::Strace => Some("strace"),
             Self::Dhat | Self::Callgrind => Some("valgrind"),
         }
@@ -56,7 +59,7 @@ impl Tool {
     pub const fn ready_factor(self) -> u32 {
         match self {
             Self::Plain => 1,
-            Self::Strace => 4,
+            Self::Runtime | Self::Strace => 4,
             Self::Dhat | Self::Callgrind => 8,
         }
     }
@@ -68,7 +71,7 @@ impl Tool {
         let mut words = vec![path(program.to_path_buf())];
         let file = path(folder.join(self.name()));
         match self {
-            Self::Plain => {}
+            Self::Plain | Self::Runtime => {}
             Self::Strace => words.extend(["-c", "-f", "-q", "-o"].map(str::to_owned).into_iter().chain([file])),
             Self::Dhat => words.extend([
                 "--tool=dhat".into(),

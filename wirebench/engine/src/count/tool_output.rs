@@ -8,12 +8,15 @@ use crate::count::profile::dhat::{self, Allocated};
 use crate::count::profile::{ProfileError, Tree, strace};
 use crate::count::server_run::PlainFacts;
 use crate::count::tool::Tool;
+use crate::count::work::FunctionCounts;
 
 /// What a tool counted in one server run.
 #[derive(Debug)]
 pub enum ToolOutput {
     /// A run without a tool: facts about the server.
     Plain(PlainFacts),
+    /// What the project's functions do.
+    Work(FunctionCounts),
     /// System calls by name.
     Syscalls(BTreeMap<String, u64>),
     /// Heap allocations.
@@ -30,6 +33,15 @@ impl ToolOutput {
     pub fn syscalls(&self) -> Option<&BTreeMap<String, u64>> {
         match self {
             Self::Syscalls(calls) => Some(calls),
+            _ => None,
+        }
+    }
+
+    /// What the project's functions do, if it was counted.
+    #[must_use]
+    pub fn work(&self) -> Option<&FunctionCounts> {
+        match self {
+            Self::Work(work) => Some(work),
             _ => None,
         }
     }
@@ -57,7 +69,7 @@ impl ToolOutput {
     pub(super) fn read(tool: Tool, stacks: bool, files: &[PathBuf], tree: &Tree) -> Result<Option<Self>, ProfileError> {
         let files = files.iter();
         Ok(match tool {
-            Tool::Plain => None,
+            Tool::Plain | Tool::Runtime => None,
             Tool::Strace => sum(files.map(|file| strace::read(file)), add_calls)?.map(Self::Syscalls),
             Tool::Dhat => sum(files.map(|file| dhat::read(file, tree)), Allocated::absorb)?.map(Self::Heap),
             Tool::Callgrind if stacks => {

@@ -12,7 +12,11 @@ use crate::count::server_run::PlainFacts;
 use crate::count::tool::Tool;
 use crate::count::tool_output::ToolOutput;
 use crate::count::wire::Wire;
-use wirebench_record::counts::{BUSY_MACHINE, CountStatus, Counts, Figure, FunctionCost, Point, Source};
+use crate::count::work::{FunctionCounts, FunctionPlace};
+use wirebench_declare::runtime::Runtime;
+use wirebench_record::counts::{
+    BUSY_MACHINE, CountStatus, Counts, Figure, FunctionCost, FunctionWork, Point, Source, Work,
+};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::Variant;
 
@@ -96,7 +100,7 @@ pub struct VariantRuns {
 
 impl VariantRuns {
     /// The counts of a variant, with the largest spread of a figure, a share of it, and the machine's load if others keep it busy;
-    /// call stacks are written to `folder` and named relative to `base`.
+    /// `runtime` counted what functions do; call stacks are written to `folder` and named relative to `base`.
     ///
     /// # Errors
     /// When the stacks cannot be written.
@@ -104,6 +108,7 @@ impl VariantRuns {
         &self,
         variant: Variant,
         (spread_at_most, busy): (f64, Option<&str>),
+        runtime: Option<&Runtime>,
         base: &Path,
         folder: &str,
     ) -> std::io::Result<Counts> {
@@ -122,6 +127,7 @@ impl VariantRuns {
         }
         counts.remarks = self.remarks(&counts.figures);
         counts.syscalls = self.syscalls();
+        counts.work = runtime.and_then(|runtime| self.work(runtime));
         let calls = self.calls();
         for (metric, (costs, sources)) in self.costs() {
             if metric == Metric::Instructions {
@@ -196,13 +202,16 @@ impl VariantRuns {
     /// A figure of the traffic. Every run repeats it, at every start layout and under every tool, so that its spread is known
     /// and no bound refuses it; responses of varying length give a wide one.
     fn traffic(&self, metric: Metric, of: fn(&Wire) -> Option<u64>) -> Option<Figure> {
-        let mut points = self.points(&|run| of(&run.wire));
+        let mut points = self.points(&|run| of(&run.wire).filter(|_| run.output.work().is_none()));
         points.iter_mut().for_each(|point| point.layout = 0);
         (!points.is_empty()).then(|| figures::slope(metric, points, f64::INFINITY))
     }
 
     fn remarks(&self, figures: &[Figure]) -> Vec<String> {
         let mut remarks = self.plain().map(|plain| plain.program.remarks()).unwrap_or_default();
+        if let Some(failure) = self.failed.get(&Tool::Runtime) {
+            remarks.push(format!("what functions do is not counted: {}", failure.why));
+        }
         let code = self.ended.iter().find_map(|run| run.output.code());
         remarks.extend(code.into_iter().flat_map(|code| code.remarks.clone()));
         let instructions = figures.iter().find(|figure| figure.metric == Metric::Instructions);
@@ -221,6 +230,7 @@ impl VariantRuns {
         let unsettled = self
             .ended
             .iter()
+            .filter(|run| run.output.work().is_none())
             .any(|run| run.wire.unsettled * 10 > run.wire.exchanges);
         if unsettled {
             remarks.push("server or driver never rest between requests: counts vary with their timing".into());
@@ -250,6 +260,35 @@ impl VariantRuns {
         };
         let points = self.points_by_name(|output| Some(&output.code()?.calls));
         points.filter_map(per_request).collect()
+    }
+
+    /// What each of the project's functions does per request; `None` if nothing was counted.
+    fn work(&self, runtime: &Runtime) -> Option<Work> {
+        let per_request = |of: fn(&FunctionCounts) -> &BTreeMap<FunctionPlace, u64>, place: &FunctionPlace| {
+            let total = |run: &EndedRun| Some(of(run.output.work()?).get(place).copied().unwrap_or(0));
+            figures::slope(Metric::Syscalls, self.points(&total), f64::INFINITY)
+        };
+        let all = self.ended.iter().filter_map(|run| run.output.work());
+        let places: BTreeSet<&FunctionPlace> = all.flat_map(|counts| counts.units.keys()).collect();
+        let function = |place: &FunctionPlace| {
+            let figure = per_request(|counts| &counts.units, place);
+            let (file, line, name) = place.clone();
+            Some(FunctionWork {
+                function: name,
+                source: Source { file, line },
+                count: figure.value.filter(|count| *count > 0.0)?,
+                spread: figure.spread?,
+                calls: per_request(|counts| &counts.calls, place).value.unwrap_or(0.0),
+            })
+        };
+        let mut functions: Vec<FunctionWork> = places.iter().filter_map(|place| function(place)).collect();
+        functions.sort_by(|one, other| other.count.total_cmp(&one.count));
+        functions.truncate(FUNCTIONS);
+        (!places.is_empty()).then(|| Work {
+            unit: runtime.unit.clone(),
+            call: f64::from(runtime.call),
+            functions,
+        })
     }
 
     /// Costs per request by call stack, of every metric that has call stacks.

@@ -1,4 +1,4 @@
-//! Writes the built-in drivers to a folder where jq can read them.
+//! Writes the built-in drivers and counters to a folder where jq and counted programs can read them.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use wirebench_declare::builtin::{FILES, folder};
 ///
 /// # Errors
 /// When they cannot be written.
-pub(super) fn write_drivers(project: &Project) -> anyhow::Result<()> {
+pub(super) fn write_files(project: &Project) -> anyhow::Result<()> {
     if !project.uses_builtin_files() {
         return Ok(());
     }
@@ -24,7 +24,7 @@ pub(super) fn write_drivers(project: &Project) -> anyhow::Result<()> {
     }
     write(&to).with_context(|| {
         format!(
-            "{}: cannot be written, and the built-in drivers go there; make it writable for this user, or measure a copy of the project",
+            "{}: cannot be written, and the built-in drivers and counters go there; make it writable for this user, or measure a copy of the project",
             to.display()
         )
     })
@@ -70,7 +70,7 @@ mod tests {
             }
         });
         assert!(is_whole(&to));
-        fs::write(to.join("hey/normalise.jq"), "changed").unwrap();
+        fs::write(to.join("drivers/hey/normalise.jq"), "changed").unwrap();
         assert!(!is_whole(&to));
         write(&to).unwrap();
         assert!(is_whole(&to));

@@ -69,6 +69,7 @@ pub fn prepare<'a>(
             cores,
             interrupt,
             tls: TlsFiles::make().context("no certificate for servers over TLS can be made")?,
+            runtimes: &project.runtimes,
             drivers: BTreeMap::new(),
             kept: Arc::default(),
             host: None,
@@ -99,12 +100,12 @@ pub fn prepare<'a>(
     Ok(prepared)
 }
 
-/// Writes the filters of built-in drivers where jq reads them.
+/// Writes the files of built-in drivers and counters where they can be read.
 ///
 /// # Errors
 /// When they cannot be written.
 pub fn filters(project: &Project) -> anyhow::Result<()> {
-    builtin::write_drivers(project)
+    builtin::write_files(project)
 }
 
 /// jq, without which nothing can be normalised.

@@ -14,8 +14,8 @@ use crate::log_text::log_safe;
 use crate::{Refusal, refuse};
 use crate::{function_name, names};
 use wirebench_record::comparison::{
-    ComparedSeries, Comparison, FunctionChange, LARGEST_MARGIN_PERCENT, Method, Presence, SCHEMA, SCHEMA_V1, Side,
-    Verdict,
+    ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, LARGEST_MARGIN_PERCENT, Method, Presence, SCHEMA,
+    SCHEMA_V1, Side, Verdict, WorkChange,
 };
 use wirebench_record::counts::Source;
 use wirebench_record::limit::JudgedLimit;
@@ -248,6 +248,7 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
         same_program,
         metrics,
         functions,
+        work,
     } = series;
     if !names::is_series(&id) || id.split('@').next() != Some(scenario.as_str()) {
         refuse!("{place}.id, scenario: is not scenario@server@driver");
@@ -286,7 +287,27 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
         reason: reason.and_then(|reason| reasons::series(reason, whole)),
         same_program,
         functions: functions.collect::<Result<_, _>>()?,
+        work: work.map(|change| self::work(change, place)).transpose()?,
         metrics,
+    })
+}
+
+fn work(change: WorkChange, place: &str) -> Result<WorkChange, Refusal> {
+    let is_word =
+        !change.unit.is_empty() && change.unit.len() <= 20 && change.unit.bytes().all(|b| b.is_ascii_lowercase());
+    let is_count = |count: f64| (0.0..=1e15).contains(&count);
+    let are_counts = |one: &FunctionWorkChange| is_count(one.baseline) && is_count(one.candidate);
+    if !is_word || change.functions.len() > FUNCTIONS || !change.functions.iter().all(are_counts) {
+        refuse!("{place}.work: an impossible unit, number of functions or count");
+    }
+    let functions = change.functions.into_iter().map(|one| FunctionWorkChange {
+        function: function_name::function(&one.function),
+        source: one.source.and_then(names::source),
+        ..one
+    });
+    Ok(WorkChange {
+        functions: functions.collect(),
+        ..change
     })
 }
 

@@ -11,6 +11,7 @@ use crate::compare::null;
 use crate::compare::series::{declared_differently, over_gating, presence, same_program};
 use crate::compare::unjudged::{unjudged_metric, unjudged_series};
 use crate::compare::verdict::accepted;
+use crate::compare::work;
 use wirebench_declare::compare::Margin;
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
 use wirebench_record::counts::Counts;
@@ -41,6 +42,7 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
             let judged = |metric| judged(run, series, (baseline, candidate), metric, gates.margin(series, metric));
             compared.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
             compared.functions = functions::changes(baseline, candidate, &compared.metrics);
+            compared.work = work::change(baseline, candidate);
             new_calls::add_to_list(baseline, candidate, &mut compared.functions);
             compared.verdict = over_gating(&compared.metrics);
             compared.reason = reason(series, baseline, candidate, &compared.metrics);

@@ -15,6 +15,7 @@ mod screen;
 mod series;
 mod unjudged;
 mod verdict;
+mod work;
 
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::project::Config;

@@ -17,6 +17,7 @@ pub(super) fn unjudged_series(series: &Series, presence: Presence) -> ComparedSe
         same_program: false,
         metrics: Vec::new(),
         functions: Vec::new(),
+        work: None,
     }
 }
 

@@ -23,6 +23,7 @@ use crate::measure::values::{self, Locations};
 use wirebench_declare::args::{MissingValue, Values, expand};
 use wirebench_declare::load::total;
 use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::runtime::Runtime;
 use wirebench_declare::scenario::{Amount, Load};
 use wirebench_declare::server::Server;
 use wirebench_declare::span::Span;
@@ -38,6 +39,8 @@ pub struct Harness<'a> {
     pub interrupt: Interrupt,
     /// The certificate that servers show and clients trust.
     pub tls: TlsFiles,
+    /// Runtimes whose programs' functions can be counted.
+    pub runtimes: &'a [Runtime],
     /// Each driver's executable by driver name.
     pub drivers: BTreeMap<String, PathBuf>,
     /// Tiers that keep running between rounds.

@@ -13,7 +13,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::summary::Spread;
-use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Presence, Verdict};
+use wirebench_record::comparison::{
+    ComparedMetric, ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, Presence, Verdict,
+};
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::SeriesReason;
 
@@ -32,6 +34,19 @@ pub struct Findings<'a> {
     pub unmeasured: Vec<&'a ComparedSeries>,
     /// Series of which both sides run the same program: unchanged without measuring.
     pub same: Vec<&'a ComparedSeries>,
+}
+
+/// What the project's own functions do more or less often in a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work<'a> {
+    /// The counted series.
+    pub series: &'a ComparedSeries,
+    /// What is counted, in the singular.
+    pub unit: &'a str,
+    /// Whether a timed metric of the same server got worse or looks worse.
+    pub explains: bool,
+    /// The functions, the largest increase first.
+    pub functions: Vec<&'a FunctionWorkChange>,
 }
 
 impl<'a> Findings<'a> {
@@ -175,6 +190,31 @@ impl<'a> Findings<'a> {
             let known = drawn || row.functions().next().is_some();
             row.is_counted() && known && (changed || row.functions().any(is_new_call))
         })
+    }
+
+    /// What the project's own functions do more or less often, by series; and whether a timed metric of the same server got
+    /// worse or looks worse, so that it explains something. Work that only moved is left out where it explains nothing.
+    #[must_use]
+    pub fn work(&self, comparison: &'a Comparison) -> Vec<Work<'a>> {
+        let server = |series: &'a ComparedSeries| series.id.split('@').nth(1);
+        let is_slower = |series: &'a ComparedSeries| {
+            self.rows().any(|row| {
+                let worse = matches!(row.status, RowStatus::Regressed | RowStatus::Accepted) || row.looks_worse();
+                worse && !row.is_counted() && row.metric.is_some() && server(row.series) == server(series)
+            })
+        };
+        let all = comparison.series.iter().filter_map(|series| {
+            let work = series.work.as_ref()?;
+            let explains = is_slower(series);
+            let functions = work.functions.iter().filter(|one| explains || !one.moved);
+            Some(Work {
+                series,
+                unit: &work.unit,
+                explains,
+                functions: functions.collect(),
+            })
+        });
+        all.filter(|work| !work.functions.is_empty()).collect()
     }
 
     /// The run-to-run spread of each timed metric over all series, percent; metrics that gate in the most series come first.

@@ -3,8 +3,8 @@
 use crate::report::escape::Escape;
 use crate::report::format::number;
 use crate::report::percent::signed;
-use wirebench_judge::summary::comparison::Row;
-use wirebench_record::comparison::FunctionChange;
+use wirebench_judge::summary::comparison::{Row, Work};
+use wirebench_record::comparison::{FunctionChange, FunctionWorkChange};
 use wirebench_record::metric::Metric;
 
 /// `+165 instructions per request (+1.0 %)`: the share is of the baseline's whole.
@@ -28,6 +28,34 @@ pub fn origin(function: &FunctionChange, escape: Escape) -> String {
         format!(", {}", escape.name(&place))
     });
     called_from(function, escape) + &place
+}
+
+/// What a function does more or less often: `does 2 more blocks per request, 10 instead of 8 (server.js:12)`.
+pub(super) fn work(change: &FunctionWorkChange, unit: &str, escape: Escape) -> String {
+    let place = change.source.as_ref().map_or_else(String::new, |source| {
+        format!(" ({})", escape.name(&format!("{}:{}", source.file, source.line)))
+    });
+    if change.moved {
+        return format!("is code that was moved, extracted or inlined{place}");
+    }
+    let difference = change.candidate - change.baseline;
+    let more = if difference < 0.0 { "fewer" } else { "more" };
+    let size = number(difference.abs());
+    let plural = if size == "1" { "" } else { "s" };
+    format!(
+        "does {size} {more} {}{plural} per request, {} instead of {}{place}",
+        escape.sentence(unit),
+        number(change.candidate),
+        number(change.baseline)
+    )
+}
+
+/// The heading of a list of functions that do more or less often.
+pub(super) fn work_head(work: &Work, escape: Escape) -> String {
+    format!(
+        "{}, what the project's own functions do more or less often (a count of work, not a cost: it never gates)",
+        escape.name(&work.series.id)
+    )
 }
 
 fn called_from(function: &FunctionChange, escape: Escape) -> String {

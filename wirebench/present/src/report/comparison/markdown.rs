@@ -100,6 +100,11 @@ fn blocks(view: &View) -> Vec<Block> {
         let title = format!("Gating metrics without a change: {}", unchanged.len());
         blocks.push(Block::folded(&title, "", &rows::table(&unchanged), 50));
     }
+    if let Some(title) = &view.other_work_title {
+        let columns = [text("series"), text("function"), text("a count of work, not a cost")];
+        let table = Table::new(columns, view.other_work.iter().cloned());
+        blocks.push(Block::folded(title, "", &table, 40));
+    }
     if !view.informative.is_empty() {
         let title = format!("Informative metrics, which do not gate: {}", view.informative_tally);
         blocks.push(Block::folded(&title, "", &table(&view.informative), 50));

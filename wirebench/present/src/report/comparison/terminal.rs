@@ -35,6 +35,9 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     for explained in &view.explained {
         functions(explained, &mut out);
     }
+    if let Some(title) = &view.other_work_title {
+        let _ = writeln!(out, "\n{title}: comparison.md lists them");
+    }
     if !view.informative.is_empty() {
         let _ = writeln!(out, "\nInformative, does not gate: {}", view.informative_tally);
         let is_clear = |line: &&Line| !matches!(line.row.status, RowStatus::Unchanged | RowStatus::Inconclusive);

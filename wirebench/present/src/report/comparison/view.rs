@@ -6,7 +6,7 @@ use crate::report::comparison::{facts, functions, headline, reasons};
 use crate::report::escape::{Escape, command};
 use crate::report::format;
 use crate::report::percent::{declared, size};
-use wirebench_judge::summary::comparison::{Findings, Row};
+use wirebench_judge::summary::comparison::{Findings, Row, Work};
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison};
 use wirebench_record::limit::JudgedLimit;
 
@@ -30,6 +30,10 @@ pub(crate) struct View<'a> {
     pub(crate) gating: Vec<Line<'a>>,
     pub(crate) limits: &'a [JudgedLimit],
     pub(crate) explained: Vec<Explained<'a>>,
+    /// What functions do more or less often where no timing got worse: series, function and change.
+    pub(crate) other_work: Vec<[String; 3]>,
+    /// The title of that list; `None` if it is empty.
+    pub(crate) other_work_title: Option<String>,
     pub(crate) informative: Vec<Line<'a>>,
     /// How many informative rows have each standing.
     pub(crate) informative_tally: String,
@@ -55,7 +59,7 @@ pub(crate) struct View<'a> {
     pub(crate) repeat: Option<String>,
 }
 
-/// The functions that cause a counted change.
+/// The functions that cause a counted change, or that do more or less often.
 #[derive(Debug)]
 pub(crate) struct Explained<'a> {
     pub(crate) head: String,
@@ -81,6 +85,13 @@ impl<'a> View<'a> {
         let paired = |text: Option<String>| text.filter(|_| comparison.paired);
         let host = &comparison.host;
         let notes = comparison.notes.iter();
+        let (work, other): (Vec<Work>, Vec<Work>) =
+            (findings.work(comparison).into_iter()).partition(|work| work.explains);
+        let other_work = other
+            .iter()
+            .flat_map(|work| other_work(work, escape))
+            .collect::<Vec<_>>();
+        let explained = work.iter().map(|work| Explained::of_work(work, escape));
         Self {
             verdict: headline::verdict(comparison),
             summary: headline::summary(comparison, &findings, escape),
@@ -90,7 +101,11 @@ impl<'a> View<'a> {
             remarks: facts::remarks(comparison, escape),
             gating: findings.gating.iter().map(|row| Line::of(row, escape)).collect(),
             limits: &comparison.limits,
-            explained: findings.explained().map(|row| Explained::of(row, escape)).collect(),
+            explained: explained
+                .chain(findings.explained().map(|row| Explained::of(row, escape)))
+                .collect(),
+            other_work_title: other_work_title(other_work.len()),
+            other_work,
             informative: findings.informative.iter().map(|row| Line::of(row, escape)).collect(),
             informative_tally: facts::tally(&findings.informative),
             not_compared: not_compared(&findings, escape),
@@ -139,6 +154,36 @@ impl<'a> Explained<'a> {
             flame_graph: row.metric.and_then(|metric| metric.flame_graph.as_deref()),
         }
     }
+
+    fn of_work(work: &Work<'a>, escape: Escape) -> Self {
+        let functions = work.functions.iter().map(|change| {
+            let change_of = functions::work(change, work.unit, escape);
+            [escape.name(&change.function), change_of]
+        });
+        Self {
+            head: functions::work_head(work, escape),
+            functions: functions.collect(),
+            flame_graph: None,
+        }
+    }
+}
+
+/// What functions of a series do more or less often, for a table.
+fn other_work(work: &Work, escape: Escape) -> Vec<[String; 3]> {
+    let explained = Explained::of_work(work, escape);
+    let row = |[function, change]: [String; 2]| [escape.name(&work.series.id), function, change];
+    explained.functions.into_iter().map(row).collect()
+}
+
+fn other_work_title(functions: usize) -> Option<String> {
+    let what = match functions {
+        0 => return None,
+        1 => "1 function does".to_owned(),
+        many => format!("{many} functions do"),
+    };
+    Some(format!(
+        "{what} more or less often per request, although no timing got worse"
+    ))
 }
 
 fn not_compared(findings: &Findings, escape: Escape) -> Vec<NotCompared> {

@@ -1,0 +1,285 @@
+//! "Which function got slower?" for Node.js and Python: what real servers' own functions do, counted by their runtimes, in two
+//! commits of a repository.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Ended, assert_fits, run_folder};
+use crate::built;
+
+const NODE: &str = r#"'use strict'
+const http = require('node:http')
+
+const prices = [3, 5, 8, 13, 21]
+
+class Basket {
+  constructor (items) { this.items = items }
+
+  total () {
+    let sum = 0
+    for (const item of this.items) sum += item
+    return sum
+  }
+}
+
+function discount (sum) {
+  return sum > 20 ? sum - 1 : sum
+}
+
+function order () {
+  const chosen = prices.filter(price => price > 4)
+  const sum = discount(new Basket(chosen).total())
+  const lines = []
+  for (const price of chosen) {
+    const line = { price, tax: price > 10 ? 2 : 1 }
+    lines.push(JSON.stringify(line))
+  }
+  return JSON.stringify({ sum, lines })
+}
+
+http.createServer((request, response) => {
+  response.end(order())
+}).listen(Number(process.argv[2]), '127.0.0.1')
+"#;
+
+const PYTHON: &str = r#"import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PRICES = [3, 5, 8, 13, 21]
+
+
+def discount(total):
+    return total - 1 if total > 20 else total
+
+
+def order():
+    chosen = [price for price in PRICES if price > 4]
+    total = 0
+    for price in chosen:
+        total += price
+    lines = []
+    for price in chosen:
+        tax = 2 if price > 10 else 1
+        lines.append(json.dumps({"price": price, "tax": tax}))
+    return json.dumps({"total": discount(total), "lines": lines})
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = order().encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"#;
+
+/// A repository with one server, committed as `base`.
+fn shop(file: &str, text: &str) -> Bench {
+    let program = if file.ends_with(".py") { built::python() } else { "node" };
+    let server = format!(
+        "about = \"test\"\nprotocols = [\"http\"]\ncommand = [{program:?}, {file:?}]\nargs = [\"{{port}}\"]\n\
+         ready = {{ tcp = true }}\n[operations.ask]\nrequest = {{ path = \"/ask\" }}\nexpect = {{ status = 200 }}\n"
+    );
+    Bench::new()
+        .file(
+            "wirebench.toml",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nrequests = [20, 120]\n",
+        )
+        .real_driver("hey")
+        .file("servers/shop/server.toml", &server)
+        .file(file, text)
+        .commit("base")
+}
+
+/// The text with replacements, each of which must find its place.
+fn edited(text: &str, edits: &[(&str, &str)]) -> String {
+    edits.iter().fold(text.to_owned(), |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    })
+}
+
+/// What functions do more or less often in the working tree than at `base`, and how counting ended.
+fn work(bench: &Bench, out: &str) -> (Value, Ended) {
+    let folder = bench.path(out);
+    let ended = bench.run(&["count", "--baseline", "base", "--out", &folder.display().to_string()]);
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    let text = std::fs::read(run_folder(&folder).join("comparison.json")).unwrap();
+    let comparison: Value = serde_json::from_slice(&text).unwrap();
+    assert_fits("comparison.v2.schema.json", &comparison);
+    (comparison["series"][0]["work"].clone(), ended)
+}
+
+/// Each function with its change and line; of work that moved, only that.
+fn changes(work: &Value) -> Vec<String> {
+    let said = |one: &Value| {
+        let name = one["function"].as_str().unwrap();
+        if one["moved"] == true {
+            return format!("{name} moved");
+        }
+        let change = one["candidate"].as_f64().unwrap() - one["baseline"].as_f64().unwrap();
+        let source = &one["source"];
+        format!(
+            "{name} {change:+.2} {}:{}",
+            source["file"].as_str().unwrap(),
+            source["line"]
+        )
+    };
+    work["functions"].as_array().into_iter().flatten().map(said).collect()
+}
+
+#[test]
+fn a_node_function_that_loops_more_is_named_and_equal_work_is_not() {
+    let bench = shop("shop.js", NODE);
+    let more = [(
+        "const lines = []\n",
+        "const lines = []\n  for (let i = 0; i < 2; i++) JSON.stringify(chosen)\n",
+    )];
+    let bench = bench.file("shop.js", &edited(NODE, &more));
+    let (found, ended) = work(&bench, "more");
+    assert_eq!(found["unit"], "block");
+    assert_eq!(changes(&found), ["order +2.00 shop.js:20"], "{found:#}");
+    assert!(
+        ended.stderr.contains("blocks by function are counted") && !ended.stdout.contains("Regressed"),
+        "{}{}",
+        ended.stdout,
+        ended.stderr
+    );
+    assert!(
+        ended
+            .stdout
+            .contains("1 function does more or less often per request, although no timing got worse"),
+        "{}",
+        ended.stdout
+    );
+
+    let same = [
+        ("const prices", "// What everything costs.\n// In euros.\nconst prices"),
+        ("sum", "total_sum"),
+        ("function discount", "function reduced"),
+        ("= discount(", "= reduced("),
+        (
+            "    const line = { price, tax: price > 10 ? 2 : 1 }\n    lines.push(JSON.stringify(line))\n",
+            "    lines.push(line(price))\n",
+        ),
+        (
+            "function order",
+            "function line (price) {\n  return JSON.stringify({ price, tax: price > 10 ? 2 : 1 })\n}\n\nfunction order",
+        ),
+    ];
+    let bench = bench.file("shop.js", &edited(NODE, &same));
+    let (found, ended) = work(&bench, "same");
+    assert!(changes(&found).iter().all(|one| one.ends_with(" moved")), "{found:#}");
+    assert!(!ended.stdout.contains("more or less often"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_python_function_that_serializes_twice_is_named_and_equal_work_is_not() {
+    let bench = shop("shop.py", PYTHON);
+    let twice = [("lines.append(json.dumps(", "lines.append(json.dumps(1) and json.dumps(")];
+    let bench = bench.file("shop.py", &edited(PYTHON, &twice));
+    let (found, _) = work(&bench, "twice");
+    assert_eq!(found["unit"], "bytecode");
+    let named = changes(&found);
+    assert!(
+        named.len() == 1 && named[0].starts_with("order +") && named[0].ends_with("shop.py:12"),
+        "{found:#}"
+    );
+
+    let same = [
+        ("PRICES =", "# What everything costs.\nPRICES ="),
+        ("total", "amount"),
+        ("def discount", "def reduced"),
+        ("discount(amount)", "reduced(amount)"),
+        (
+            "    for price in chosen:\n        amount += price\n    lines",
+            "    amount = add(chosen)\n    lines",
+        ),
+        ("    amount = 0\n", ""),
+        (
+            "def order",
+            "def add(chosen):\n    amount = 0\n    for price in chosen:\n        amount += price\n    return amount\n\n\ndef order",
+        ),
+    ];
+    let bench = bench.file("shop.py", &edited(PYTHON, &same));
+    let (found, _) = work(&bench, "same");
+    assert!(changes(&found).iter().all(|one| one.ends_with(" moved")), "{found:#}");
+}
+
+#[test]
+fn a_program_that_breaks_when_it_is_counted_is_measured_without_and_it_is_said() {
+    let breaks = format!("if (process.env.NODE_V8_COVERAGE) process.exit(3)\n{NODE}");
+    let bench = shop("shop.js", &breaks).file("shop.js", &format!("{breaks}\n// One more line.\n"));
+    let (found, ended) = work(&bench, "broken");
+    assert_eq!(found, Value::Null);
+    assert!(
+        ended.stdout.contains("what functions do is not counted: ") && ended.stdout.contains("status 3"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn another_runtime_is_a_folder_and_the_programs_own_start_up_code_still_runs() {
+    let counter = "about = \"calls\"\nprograms = [\"python\"]\nunit = \"call\"\ncall = 1\n\
+                   [env]\nPYTHONPATH = \"{folder}:{before}\"\nCALLS = \"{out}\"\n";
+    let inject = "import atexit, json, os, signal, sys, threading\n\
+                  counts = {}\n\
+                  def called(frame, event, argument):\n    \
+                      if event == 'call':\n        \
+                          code = frame.f_code\n        \
+                          key = (code.co_filename, code.co_firstlineno, code.co_name)\n        \
+                          counts[key] = counts.get(key, 0) + 1\n\
+                  def write():\n    \
+                      with open(os.environ['CALLS'] + '/' + str(os.getpid()), 'w') as file:\n        \
+                          json.dump([[*key, count] for key, count in list(counts.items())], file)\n\
+                  if os.environ.get('CALLS'):\n    \
+                      signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))\n    \
+                      atexit.register(write)\n    \
+                      sys.setprofile(called)\n    \
+                      threading.setprofile(called)\n";
+    let filter = "{functions: [inputs[] | {file: .[0], line: .[1], name: .[2], count: .[3], calls: .[3]}]}\n";
+    let more = [("\"lines\": lines", "\"lines\": lines, \"again\": discount(total)")];
+    let bench = shop("shop.py", PYTHON)
+        .file("counters/calls/counter.toml", counter)
+        .file("counters/calls/sitecustomize.py", inject)
+        .file("counters/calls/normalise.jq", filter)
+        .file("shop.py", &edited(PYTHON, &more));
+    let (found, _) = work(&bench, "calls");
+    assert_eq!(found["unit"], "call");
+    assert_eq!(changes(&found), ["discount +1.00 shop.py:8"], "{found:#}");
+}
+
+#[test]
+fn a_sitecustomize_of_the_program_still_runs_when_it_is_counted() {
+    let asks = "import shop_settings\n";
+    let bench = shop("shop.py", &format!("{asks}{PYTHON}")).file(
+        "start/sitecustomize.py",
+        "import sys, types\nsys.modules['shop_settings'] = types.ModuleType('shop_settings')\n",
+    );
+    let toml = std::fs::read_to_string(bench.path("servers/shop/server.toml")).unwrap();
+    let start = bench.path("start").display().to_string();
+    let toml = toml.replace("ready =", &format!("env = {{ PYTHONPATH = {start:?} }}\nready ="));
+    let more = [(
+        "for price in chosen:\n        total",
+        "for price in chosen + [1]:\n        total",
+    )];
+    let bench = bench.file("servers/shop/server.toml", &toml).commit("with-settings");
+    bench.git(&["tag", "--force", "base"]);
+    let bench = bench.file("shop.py", &format!("{asks}{}", edited(PYTHON, &more)));
+    let (found, ended) = work(&bench, "more");
+    let named = changes(&found);
+    assert!(
+        named.len() == 1 && named[0].starts_with("order +"),
+        "{found:#}{}",
+        ended.stdout
+    );
+}

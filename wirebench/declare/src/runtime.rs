@@ -1,0 +1,51 @@
+//! A language runtime that counts what a program's own functions do: `counters/<name>/counter.toml` with the files beside it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::args::names;
+use crate::read::{DeclareError, Place};
+
+/// Placeholders that the environment of a counted program may name: the counter's folder, the folder for its output, the root
+/// of the program's repository, and the variable's value before.
+pub const PLACEHOLDERS: [&str; 4] = ["folder", "out", "root", "before"];
+
+/// A runtime, as `counter.toml` declares it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runtime {
+    /// The folder's name.
+    #[serde(skip)]
+    pub name: String,
+    /// Its folder, with `normalise.jq` and the files that are injected.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// A description of one line.
+    pub about: String,
+    /// The names of its program files, without a version at the end.
+    pub programs: Vec<String>,
+    /// What it counts, in the singular.
+    pub unit: String,
+    /// What one more call of a function may cost by itself, in this unit: moving code to another function costs no more.
+    pub call: u32,
+    /// The environment variables that make a program count.
+    pub env: BTreeMap<String, String>,
+}
+
+impl Runtime {
+    pub(super) fn check(self, place: &Place, name: String) -> Result<Self, DeclareError> {
+        let words = self.env.values().flat_map(|text| names(text));
+        if let Some(word) = words.into_iter().find(|word| !PLACEHOLDERS.contains(&word.as_str())) {
+            let message = format!("{{{word}}} has no value; there are {}", PLACEHOLDERS.join(", "));
+            return Err(place.wrong("env", message));
+        }
+        let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase());
+        if !is_word(&self.unit) {
+            return Err(place.wrong("unit", "expected a word of lower-case letters, such as \"block\""));
+        }
+        let folder = place.file.parent().map(PathBuf::from).unwrap_or_default();
+        Ok(Self { name, folder, ..self })
+    }
+}

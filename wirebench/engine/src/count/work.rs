@@ -1,0 +1,206 @@
+//! What a program's own functions do, counted by its language's runtime: how a server is made to count, and what it wrote.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::count::profile::{ProfileError, Tree};
+use crate::normalise::Jq;
+use wirebench_declare::args::{Value, fill};
+use wirebench_declare::runtime::Runtime;
+
+/// The folder in a server run's folder where the runtime writes.
+const OUT: &str = "work";
+
+/// Folders of a repository that hold other people's code.
+const OTHERS: [&str; 3] = ["node_modules", "site-packages", "dist-packages"];
+
+/// A function: its file, relative to the repository's root; its line; its name.
+pub type FunctionPlace = (String, u32, String);
+
+/// What functions did in one server run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FunctionCounts {
+    /// Units of work, by function.
+    pub units: BTreeMap<FunctionPlace, u64>,
+    /// Calls, by function.
+    pub calls: BTreeMap<FunctionPlace, u64>,
+}
+
+/// The common shape that `normalise.jq` writes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shape {
+    functions: Vec<CountedFunction>,
+}
+
+/// A function that one process counted.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CountedFunction {
+    name: String,
+    /// An absolute path.
+    file: String,
+    #[serde(default)]
+    line: Option<u32>,
+    /// Where it begins, in UTF-16 units, if the runtime does not know lines.
+    #[serde(default)]
+    offset: Option<usize>,
+    count: u64,
+    calls: u64,
+}
+
+/// The environment variables that make a server count into the folder of its run; `before` gives a variable's value without
+/// counting.
+///
+/// # Errors
+/// When the folder for the output cannot be made.
+pub fn environment(
+    runtime: &Runtime,
+    folder: &Path,
+    root: &Path,
+    before: impl Fn(&str) -> Option<String>,
+) -> std::io::Result<BTreeMap<String, String>> {
+    let out = folder.join(OUT);
+    fs::create_dir_all(&out)?;
+    let text = |path: &Path| Value::One(path.to_string_lossy().into_owned());
+    let filled = runtime.env.iter().map(|(name, value)| {
+        let values = BTreeMap::from([
+            ("folder", text(&runtime.folder)),
+            ("out", text(&out)),
+            ("root", text(root)),
+            ("before", Value::One(before(name).unwrap_or_default())),
+        ]);
+        // Separators around an empty `{before}` go: an empty part of a path means the current folder.
+        let value = fill(value, &values, 0);
+        (name.clone(), value.trim_matches([' ', ':', ',']).to_owned())
+    });
+    Ok(filled.collect())
+}
+
+/// Reads what the processes of one server run wrote; `None` if they wrote nothing. `tree` says which files are the project's
+/// own.
+///
+/// # Errors
+/// When the runtime's filter refuses the output, or writes another shape.
+pub fn read(runtime: &Runtime, jq: &Jq, folder: &Path, tree: &Tree) -> Result<Option<FunctionCounts>, ProfileError> {
+    let entries = fs::read_dir(folder.join(OUT)).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let filter = runtime.folder.join("normalise.jq");
+    let wrong = |wrong: String| ProfileError::Whole {
+        file: filter.clone(),
+        wrong,
+    };
+    let output = wirebench_spawn::command(&jq.program)
+        .args(["--compact-output", "--null-input", "--from-file"])
+        .arg(&filter)
+        .args(&files)
+        .output()
+        .map_err(|error| wrong(format!("jq cannot be started: {error}")))?;
+    if !output.status.success() {
+        return Err(wrong(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ")));
+    }
+    let shape: Shape = serde_json::from_slice(&output.stdout)
+        .map_err(|error| wrong(format!("wrote something else than functions: {error}")))?;
+    Ok(Some(by_function(shape, tree)))
+}
+
+/// The project's own functions; those of several processes are added up.
+fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
+    let mut counts = FunctionCounts::default();
+    let mut texts: BTreeMap<String, Vec<u16>> = BTreeMap::new();
+    for one in shape.functions {
+        let is_others = one.file.split('/').any(|part| OTHERS.contains(&part));
+        let Some(file) = tree.relative(&one.file).filter(|_| !is_others) else {
+            continue;
+        };
+        let line = one.line.or_else(|| {
+            let read = || fs::read_to_string(&one.file).unwrap_or_default();
+            let text = texts
+                .entry(one.file.clone())
+                .or_insert_with(|| read().encode_utf16().collect());
+            let before = text
+                .get(..one.offset?)?
+                .iter()
+                .filter(|unit| **unit == u16::from(b'\n'));
+            u32::try_from(before.count() + 1).ok()
+        });
+        let place = (file, line.unwrap_or(1), one.name);
+        *counts.calls.entry(place.clone()).or_default() += one.calls;
+        *counts.units.entry(place).or_default() += one.count;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_value_before_leaves_no_empty_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = Runtime {
+            name: "any".into(),
+            folder: "/counters/any".into(),
+            about: String::new(),
+            programs: Vec::new(),
+            unit: "step".into(),
+            call: 1,
+            env: [
+                ("A", "{folder}:{before}"),
+                ("B", "{before} --require {folder}/x {root}"),
+            ]
+            .map(|(name, value)| (name.into(), value.into()))
+            .into(),
+        };
+        let filled = |before: Option<&str>| {
+            let before = |_: &str| before.map(str::to_owned);
+            let env = environment(&runtime, folder.path(), Path::new("/shop"), before).unwrap();
+            (env["A"].clone(), env["B"].clone())
+        };
+        assert_eq!(
+            filled(None),
+            ("/counters/any".into(), "--require /counters/any/x /shop".into())
+        );
+        assert_eq!(
+            filled(Some("/own")),
+            (
+                "/counters/any:/own".into(),
+                "/own --require /counters/any/x /shop".into()
+            )
+        );
+    }
+
+    #[test]
+    fn processes_are_added_up_lines_found_and_the_code_of_others_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("shop.js");
+        fs::write(&file, "// €😀\n\nfunction order() {}\n").unwrap();
+        let function = |file: &Path, offset: usize| CountedFunction {
+            name: "order".into(),
+            file: file.to_string_lossy().into_owned(),
+            line: None,
+            offset: Some(offset),
+            count: 3,
+            calls: 1,
+        };
+        let shape = Shape {
+            functions: vec![
+                function(&file, 8),
+                function(&file, 8),
+                function(&folder.path().join("node_modules/a/shop.js"), 8),
+                function(Path::new("/elsewhere/shop.js"), 8),
+            ],
+        };
+        let counts = by_function(shape, &Tree::of(Some(folder.path())));
+        let place: FunctionPlace = ("shop.js".into(), 3, "order".into());
+        assert_eq!(counts.units, BTreeMap::from([(place.clone(), 6)]));
+        assert_eq!(counts.calls, BTreeMap::from([(place, 2)]));
+    }
+}
