@@ -2,7 +2,7 @@
 //! the smallest change that could have been found.
 //!
 //! Percentages are of the metric's own value, candidate over baseline: throughput that falls is negative. Null means
-//! unknown, never 0.
+//! unknown, never 0. Fields that a newer version adds are ignored when a file is read.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,6 @@ pub const LARGEST_MARGIN_PERCENT: f64 = 100.0;
 
 /// Base against head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Comparison {
     /// `wirebench.comparison/v2`, or `/v1` in files of older versions.
     pub schema: String,
@@ -59,7 +58,6 @@ pub struct Comparison {
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Side {
     /// Id of the run its rounds are from.
     #[serde(deserialize_with = "names::run")]
@@ -70,7 +68,6 @@ pub struct Side {
 
 /// How a comparison was judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Method {
     /// Seed of the order of rounds.
     pub seed: u64,
@@ -139,7 +136,6 @@ pub enum Presence {
 
 /// One series of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct ComparedSeries {
     /// `scenario@server@driver`.
     #[serde(deserialize_with = "names::series")]
@@ -198,7 +194,6 @@ pub struct FunctionWorkChange {
 
 /// A function whose cost per request changed, or a system call that is made more or less often.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct FunctionChange {
     /// What was counted: `instructions`, `allocations`, `allocated_bytes` or `syscalls`.
     pub metric: Metric,
@@ -225,7 +220,6 @@ pub struct FunctionChange {
 
 /// One metric of one series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct ComparedMetric {
     /// The metric.
     pub metric: Metric,

@@ -168,7 +168,6 @@ pub struct CallerCost {
 
 /// A line of the project's own sources.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Source {
     /// Relative to the repository's root, with `/`.
     pub file: String,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 /// The machine a run was made on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Host {
     /// As the kernel names it.
     pub cpu_model: Option<String>,
@@ -38,7 +37,6 @@ pub struct Pinning {
 
 /// A program and its version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct ToolVersion {
     /// The program.
     pub name: String,

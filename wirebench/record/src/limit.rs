@@ -8,7 +8,6 @@ use crate::names;
 
 /// A bound on a metric of the candidate: the most where less is better, the least where more is better.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Limit {
     /// The metric.
     pub metric: Metric,
@@ -30,7 +29,6 @@ pub enum LimitVerdict {
 
 /// A limit of one series, and whether it holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct JudgedLimit {
     /// The series.
     #[serde(deserialize_with = "names::series")]

@@ -11,7 +11,7 @@ use crate::variant::Variant;
 
 /// Why a metric has its verdict. Percentages are sizes, never negative.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum MetricReason {
     /// Worse by more than this, which is the margin.
     WorseThan {
@@ -125,18 +125,19 @@ pub enum MetricReason {
     MeasuredAtDifferentTimes,
     /// Both sides were counted at different times: processor and system libraries change counts.
     CountedAtDifferentTimes,
-    /// Left out here; the run's own summary has it.
-    Elsewhere,
     /// A sentence of version 1.
     Text {
         /// The sentence.
         text: String,
     },
+    /// Left out here; the run's own summary has it. Also a kind that a newer version added.
+    #[serde(other)]
+    Elsewhere,
 }
 
 /// Why a series is invalid or was not compared, or a remark on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SeriesReason {
     /// Both sides run the same program: nothing was measured.
     SameProgram,
@@ -195,18 +196,19 @@ pub enum SeriesReason {
     NoGoodRoundInOneRun,
     /// One of two runs did not count the series.
     NothingCountedInOneRun,
-    /// Left out here; the run's own summary has it.
-    Elsewhere,
     /// The reason in the run's record, or a sentence of version 1.
     Text {
         /// The sentence.
         text: String,
     },
+    /// Left out here; the run's own summary has it. Also a kind that a newer version added.
+    #[serde(other)]
+    Elsewhere,
 }
 
 /// Why no fresh rounds were measured in a second stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum NoSecondStage {
     /// The first stage had fewer rounds of each variant than a verdict needs.
     TooFewRounds {
@@ -230,18 +232,19 @@ pub enum NoSecondStage {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         minutes: Option<u32>,
     },
-    /// Left out here; the run's own summary has it.
-    Elsewhere,
     /// A sentence of version 1.
     Text {
         /// The sentence.
         text: String,
     },
+    /// Left out here; the run's own summary has it. Also a kind that a newer version added.
+    #[serde(other)]
+    Elsewhere,
 }
 
 /// What to know before trusting a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Note {
     /// There was no second stage although something needed one.
     NoSecondStage {
@@ -313,6 +316,9 @@ pub enum Note {
         /// The sentence.
         text: String,
     },
+    /// A note of a kind that a newer version added.
+    #[serde(other)]
+    Newer,
 }
 
 /// What can be read from a sentence of version 1.

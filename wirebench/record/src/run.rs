@@ -108,7 +108,6 @@ pub struct Shard {
 
 /// A package of which baseline and candidate run different versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Dependency {
     /// The package's name.
     pub name: String,
@@ -211,7 +210,6 @@ pub struct Stage {
 
 /// The code of one variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct VariantRevision {
     /// Which side.
     pub variant: Variant,

@@ -8,6 +8,7 @@ mod reasons;
 #[cfg(test)]
 mod tests;
 
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::log_text::log_safe;
@@ -46,11 +47,19 @@ pub struct ComparedCommits<'a> {
 ///
 /// # Errors
 /// At the first value that this program would not have written; the error names its place in the JSON, and does not repeat the value.
-pub fn admit(value: Value, of: &ComparedCommits) -> Result<Comparison, Refusal> {
+/// Fields, informative metrics, reasons and notes that only a newer version knows are left out.
+pub fn admit(mut value: Value, of: &ComparedCommits) -> Result<Comparison, Refusal> {
     let schema = value.get("schema").and_then(Value::as_str);
+    if schema.is_some_and(is_newer) {
+        refuse!(
+            "the artifact's file is of a newer version than {SCHEMA}, the newest that this wirebench reads: name a newer release \
+             as version: in the workflow that comments"
+        );
+    }
     if schema != Some(SCHEMA) && schema != Some(SCHEMA_V1) {
         refuse!("the artifact's file is no {SCHEMA}");
     }
+    drop_unknown_metrics(&mut value);
     let comparison: Comparison = serde_path_to_error::deserialize(value).map_err(|error| {
         let place = log_safe(&error.path().to_string());
         Refusal::new(format!(
@@ -58,6 +67,24 @@ pub fn admit(value: Value, of: &ComparedCommits) -> Result<Comparison, Refusal> 
         ))
     })?;
     checked(comparison, of)
+}
+
+/// Whether a schema's name is that of a later version of a comparison.
+fn is_newer(schema: &str) -> bool {
+    let number = |name: &str| {
+        let digits = name.strip_prefix("wirebench.comparison/v")?;
+        digits.parse::<u16>().ok()
+    };
+    number(schema) > number(SCHEMA)
+}
+
+/// Drops metrics that a newer version added, if they do not gate: what gates must be understood.
+fn drop_unknown_metrics(comparison: &mut Value) {
+    let series = comparison.get_mut("series").and_then(Value::as_array_mut);
+    let metrics = series.into_iter().flatten().filter_map(|one| one.get_mut("metrics"));
+    for metrics in metrics.filter_map(Value::as_array_mut) {
+        metrics.retain(|metric| metric["primary"] != false || Metric::deserialize(&metric["metric"]).is_ok());
+    }
 }
 
 /// Admits a comparison.

@@ -132,7 +132,11 @@ pub(super) fn notes(given: Vec<Note>) -> Vec<Note> {
             | Note::SharedCores
             | Note::Unlocked
             | Note::MeasuredAtDifferentTimes) => known,
-            Note::DifferentMachines { .. } | Note::OtherBase { .. } | Note::Elsewhere { .. } | Note::Text { .. } => {
+            Note::DifferentMachines { .. }
+            | Note::OtherBase { .. }
+            | Note::Newer
+            | Note::Elsewhere { .. }
+            | Note::Text { .. } => {
                 others += 1;
                 continue;
             }

@@ -239,21 +239,65 @@ fn timed_values_that_say_something_else_than_the_percentage_are_refused() {
 }
 
 #[test]
-fn unknown_keys_are_refused_everywhere_and_not_repeated() {
+fn what_a_newer_version_adds_is_dropped_everywhere() {
+    let known = admit(value("counted-regressed"), &OF).unwrap();
+    let mut newer = value("counted-regressed");
     for place in [
         "",
         "/host",
+        "/tools/0",
         "/series/0",
         "/series/0/metrics/0",
+        "/series/0/metrics/0/reason",
         "/series/0/functions/0",
         "/method",
         "/baseline/revision",
     ] {
-        let mut value = value("counted-regressed");
-        let object = value.pointer_mut(place).and_then(Value::as_object_mut).unwrap();
-        object.insert("::set-output name=pull_request".into(), 7.into());
-        let why = admit(value, &OF).unwrap_err().to_string();
-        assert!(!why.contains("::"), "{why}");
+        let object = newer.pointer_mut(place).and_then(Value::as_object_mut).expect(place);
+        let nested = serde_json::json!({ "evil": ["evil", { "evil": 7 }] });
+        object.insert("::set-output name=pull_request".into(), nested);
+    }
+    let metrics = newer.pointer_mut("/series/0/metrics").unwrap().as_array_mut().unwrap();
+    let mut new_metric = metrics[0].clone();
+    (new_metric["metric"], new_metric["primary"]) = ("evil".into(), false.into());
+    metrics.push(new_metric);
+    let found = admit(newer, &OF).unwrap();
+    assert_eq!(found, known);
+    assert!(!serde_json::to_string(&found).unwrap().contains("evil"));
+}
+
+#[test]
+fn kinds_of_reasons_and_notes_that_a_newer_version_adds_are_left_out() {
+    let new_kind = serde_json::json!({ "kind": "evil", "percent": 7 });
+    let mut newer = value("counted-regressed");
+    *newer.pointer_mut("/series/0/metrics/0/reason").unwrap() = new_kind.clone();
+    *newer.pointer_mut("/series/0/reason").unwrap() = new_kind.clone();
+    *newer.pointer_mut("/notes").unwrap() = serde_json::json!([new_kind]);
+    let found = admit(newer, &OF).unwrap();
+    assert_eq!(found.series[0].metrics[0].reason, MetricReason::Elsewhere);
+    assert_eq!(found.notes, [Note::Elsewhere { notes: 1 }]);
+}
+
+#[test]
+fn a_metric_that_gates_and_is_not_known_is_refused_and_not_repeated() {
+    let why = refused("counted-regressed", "/series/0/metrics/0/metric", "evil".into());
+    assert!(why.contains("metrics") && !why.contains("evil"), "{why}");
+}
+
+#[test]
+fn a_newer_version_is_refused_with_what_to_do() {
+    let why = refused("regressed", "/schema", "wirebench.comparison/v3".into());
+    assert!(why.contains("newer") && why.contains("version:"), "{why}");
+    for other in [
+        "wirebench.comparison/v",
+        "wirebench.run/v3",
+        "wirebench.comparison/v3 evil",
+    ] {
+        let why = refused("regressed", "/schema", other.into());
+        assert!(
+            why.contains("is no wirebench.comparison/v2") && !why.contains("evil"),
+            "{why}"
+        );
     }
 }
 

@@ -84,7 +84,11 @@ fn assert_inert(text: &str) {
     for event in Parser::new_ext(text, Options::all().difference(Options::ENABLE_SMART_PUNCTUATION)) {
         match event {
             Event::Start(Tag::Link { dest_url, .. }) => {
-                assert_eq!(&*dest_url, "https://github.com/octo/weather/actions/runs/500", "{text}");
+                let ours = [
+                    "https://github.com/octo/weather/actions/runs/500",
+                    "https://github.com/wirebench/wirebench/blob/main/docs/FAQ.md#how-do-i-read-the-comment",
+                ];
+                assert!(ours.contains(&&*dest_url), "{dest_url} in {text}");
             }
             Event::Start(Tag::Image { .. } | Tag::FootnoteDefinition(_)) => panic!("{event:?} in\n{text}"),
             Event::Start(Tag::Heading { .. }) => headings += 1,

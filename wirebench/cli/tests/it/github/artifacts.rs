@@ -192,12 +192,19 @@ fn json_that_is_not_as_strict_as_ours_is_refused() {
         ),
         (changed("\"notes\":[]", &format!("\"notes\":{rows}")), "values"),
         (
-            changed("\"paired\":", "\"pull_request\":7,\"paired\":"),
-            "as the schema says",
+            changed("\"paired\":", &format!("\"unknown\":{depth},\"paired\":")),
+            "nested more than",
+        ),
+        (
+            changed(
+                "\"paired\":",
+                &format!("\"unknown\":\"{}\",\"paired\":", "x".repeat(9000)),
+            ),
+            "more than 8192 bytes",
         ),
         (
             changed("wirebench.comparison/v2", "wirebench.comparison/v3"),
-            "is no wirebench.comparison/v2",
+            "a newer version than wirebench.comparison/v2",
         ),
         (changed("\"unit\":\"ns\"", "\"unit\":\"<b>ns</b>\""), "unit"),
         (changed("\"unit\":\"ns\"", "\"unit\":\"req/s\""), "unit"),
@@ -229,6 +236,15 @@ fn json_that_is_not_as_strict_as_ours_is_refused() {
 }
 
 #[test]
+fn a_field_of_a_newer_version_changes_no_word() {
+    let mut value = comparison("regressed");
+    let known = Scene::with(&zipped(value.to_string().as_bytes())).said();
+    value["pull_request"] = json!(8);
+    value["series"][0]["advice"] = json!(["@everyone", { "see": "https://evil.example" }]);
+    assert_eq!(Scene::with(&zipped(value.to_string().as_bytes())).said(), known);
+}
+
+#[test]
 fn a_comparison_of_too_many_series_is_refused() {
     let mut value = comparison("unchanged");
     let mut one = value["series"][0].clone();
@@ -245,11 +261,7 @@ fn a_comparison_of_too_many_series_is_refused() {
     value["series"].as_array_mut().unwrap().pop();
     let scene = Scene::with(&zipped(value.to_string().as_bytes()));
     let text = scene.said();
-    assert!(
-        text.len() <= 60_000 && text.contains("rows are left out"),
-        "{} bytes",
-        text.len()
-    );
+    assert!(text.len() <= 4096, "{} bytes", text.len());
 }
 
 #[test]

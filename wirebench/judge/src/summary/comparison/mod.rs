@@ -156,11 +156,11 @@ impl<'a> Findings<'a> {
         !comparison.series.is_empty() && comparison.series.iter().all(|series| series.same_program)
     }
 
-    /// The difference of the baseline's program from itself, percent: of each metric the largest, with its pairs of rounds.
+    /// The difference of the baseline's program from itself, percent: of each gating metric the largest, with its pairs of rounds.
     #[must_use]
     pub fn nulls(&self) -> Vec<(Metric, f64, u32)> {
         let mut nulls: Vec<(Metric, f64, u32)> = Vec::new();
-        for metric in self.metrics() {
+        for metric in self.gating.iter().filter_map(|row| row.metric) {
             let Some(percent) = metric.null_percent else { continue };
             match nulls.iter_mut().find(|(known, ..)| *known == metric.metric) {
                 Some(known) if known.1.abs() < percent.abs() => *known = (metric.metric, percent, metric.null_pairs),

@@ -11,8 +11,8 @@ use wirebench_record::counts::BUSY_MACHINE;
 use wirebench_record::reason::{MetricReason, NoSecondStage};
 use wirebench_record::run::short_commit;
 
-/// The most acceptances that are written out; for more rows a glob is better.
-const COMMANDS: usize = 5;
+/// The most acceptances that are written out, each of a series; for more a glob is better.
+const COMMANDS: usize = 3;
 /// The longest name that is put into a command, bytes; this program writes none that is longer.
 const NAME: usize = 300;
 /// Accepts a rise from 0, which has no percentage: the largest size that can be written.
@@ -27,6 +27,16 @@ pub struct Advice {
     pub text: String,
     /// The commands that the sentences mention, each a line for a shell.
     pub commands: Vec<String>,
+}
+
+/// What is said if nothing needs action.
+const NOTHING: &str = "nothing to do.";
+
+impl Advice {
+    /// Whether there is anything to do.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.text != NOTHING
+    }
 }
 
 /// What to do next.
@@ -75,7 +85,7 @@ fn nothing_gates(comparison: &Comparison, findings: &Findings, escape: Escape) -
         return format!("look at where {series} calls {call}, which the baseline does not.");
     }
     if Findings::all_the_same_program(comparison) {
-        return "nothing to do.".into();
+        return NOTHING.into();
     }
     if findings.gating.is_empty() {
         return "find out why: the series that are on one side only or were not measured are listed below.".into();
@@ -88,16 +98,23 @@ fn nothing_gates(comparison: &Comparison, findings: &Findings, escape: Escape) -
             effect(metric),
             escape.sentence(metric.accepted.as_deref().unwrap_or_default())
         ),
-        None => "nothing to do.".into(),
+        None => NOTHING.into(),
     }
 }
 
 fn regressed(first: &Row, findings: &Findings, escape: Escape) -> Advice {
-    let rows: Vec<&Row> = findings.gating_that(RowStatus::Regressed).collect();
-    let commands: Vec<String> = rows.iter().take(COMMANDS).filter_map(|row| accept(row)).collect();
-    let left = match rows.len().saturating_sub(COMMANDS) {
+    // One command for each series: its metrics got worse together.
+    let mut series: Vec<Vec<&Row>> = Vec::new();
+    for row in findings.gating_that(RowStatus::Regressed) {
+        match series.iter_mut().find(|rows| rows[0].series.id == row.series.id) {
+            Some(rows) => rows.push(row),
+            None => series.push(vec![row]),
+        }
+    }
+    let commands: Vec<String> = series.iter().take(COMMANDS).filter_map(|rows| accept(rows)).collect();
+    let left = match series.len().saturating_sub(COMMANDS) {
         0 => String::new(),
-        more => format!(" The other {more} take the same command, or one glob for all."),
+        more => format!(" The other {more} series take the same command, or one glob for all."),
     };
     // The function to look at; for a system call, its caller.
     let function = first.functions().next();
@@ -107,10 +124,7 @@ fn regressed(first: &Row, findings: &Findings, escape: Escape) -> Advice {
         |function| format!("{} on {}", escape.name(function), escape.name(&first.series.id)),
     );
     Advice {
-        text: format!(
-            "look at {place} first; the command at the end repeats the measurement. If the change is meant, say so and \
-             why; the entry is reviewed with it:{left}"
-        ),
+        text: format!("look at {place}. If the change is meant, say so and why; the entry is reviewed with it:{left}"),
         commands,
     }
 }
@@ -187,30 +201,30 @@ fn row_name(row: &Row, escape: Escape) -> String {
     }
 }
 
-/// The command that accepts a worsening, up to the end of its interval.
-fn accept(row: &Row) -> Option<String> {
-    let metric = row.metric?;
-    let from_nothing = metric.effect_percent.is_none() && row.is_counted();
+/// The worst end of a worsening's interval, percent.
+fn worst_percent(row: &Row) -> Option<f64> {
+    let from_nothing = row.metric?.effect_percent.is_none() && row.is_counted();
     let worst = if from_nothing {
         Some(FROM_NOTHING_PERCENT)
     } else {
         row.worst_percent()
     };
-    let at_most = worst.filter(|percent| *percent > 0.0)?;
+    worst.filter(|percent| *percent > 0.0)
+}
+
+/// The command that accepts the worsenings of a series, up to the worst end of their intervals.
+fn accept(rows: &[&Row]) -> Option<String> {
+    let at_most = rows
+        .iter()
+        .filter_map(|row| worst_percent(row))
+        .max_by(f64::total_cmp)?;
     let at_most = format!("{:.0}%", at_most.ceil().min(999.0));
-    let series = globset::escape(&row.series.id);
-    let words = [
-        "wirebench",
-        "accept",
-        "--series",
-        &series,
-        "--metric",
-        metric.metric.name(),
-        "--at-most",
-        &at_most,
-        "--reason",
-        "why it is meant",
-    ];
+    let series = globset::escape(&rows[0].series.id);
+    let mut words = vec!["wirebench", "accept", "--series", &series];
+    if let [row] = rows {
+        words.extend(["--metric", row.metric?.metric.name()]);
+    }
+    words.extend(["--at-most", &at_most, "--reason", "why it is meant"]);
     let readable = series.len() <= NAME && plain(&series) == series;
     readable.then(|| shell_words::join(words))
 }

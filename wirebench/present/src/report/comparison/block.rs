@@ -23,12 +23,18 @@ impl Block {
         }
     }
 
-    /// A list that is always visible, after its heading.
-    pub(super) fn list(heading: &str, items: impl Iterator<Item = String>, share: usize) -> Self {
+    /// Lists that unfold together, each with its heading.
+    pub(super) fn folded_lists(title: &str, lists: impl Iterator<Item = (String, Vec<String>)>, share: usize) -> Self {
+        let rows = |(heading, items): (String, Vec<String>)| {
+            let items = items.into_iter().map(|item| format!("- {item}\n"));
+            std::iter::once(format!("\n{heading}:\n\n"))
+                .chain(items)
+                .collect::<Vec<_>>()
+        };
         Self {
-            open: format!("{heading}:\n\n"),
-            rows: items.map(|item| format!("- {item}\n")).collect(),
-            close: "\n",
+            open: format!("<details><summary>{title}</summary>\n"),
+            rows: lists.flat_map(rows).collect(),
+            close: "\n</details>\n\n",
             share,
         }
     }

@@ -1,4 +1,4 @@
-//! The comment of the second stage: the comparison's Markdown with a marker to find it by, and a sentence on who measured it.
+//! The comment of the second stage: the comparison's Markdown in short, with a marker to find it by, and a sentence on who measured it.
 //! For admitted comparisons only.
 
 use crate::report::comparison::{headline, markdown};
@@ -27,9 +27,8 @@ pub struct About<'a> {
 #[must_use]
 pub fn render(comparison: &Comparison, about: &About) -> String {
     let marker = format!("{}\n", about.marker);
-    let between = format!("{}\n\n", origin(about));
     let room = LIMIT.saturating_sub(marker.len());
-    marker + &markdown::within(comparison, room, &between)
+    marker + &markdown::within(comparison, room, Some(&format!("{} ", origin(about))))
 }
 
 /// One line for a check: `✗ Regressed`.
@@ -63,6 +62,49 @@ fn origin(about: &About) -> String {
 mod tests {
     use super::*;
     use wirebench_testing::golden;
+
+    const ABOUT: About = About {
+        marker: "<!-- wirebench: x -->",
+        head: "b81e05d44c7f9a236e10bb58cf7214d90a3e6d72",
+        run: 7,
+        page: "https://github.com/o/r/actions/runs/7",
+    };
+
+    fn lines_before_folds(text: &str) -> usize {
+        text.lines().take_while(|line| !line.starts_with("<details>")).count()
+    }
+
+    #[test]
+    fn a_comment_on_equal_code_has_six_lines_and_four_kilobytes_however_many_series_there_are() {
+        let mut comparison = golden("unchanged");
+        let one = comparison.series[0].clone();
+        for number in 0..200 {
+            let mut series = one.clone();
+            series.id = format!("scenario-{number}@http@hey");
+            comparison.series.push(series);
+        }
+        for equal in [
+            golden("unchanged"),
+            golden("counted-unchanged"),
+            golden("same-program"),
+            comparison,
+        ] {
+            let text = render(&equal, &ABOUT);
+            assert!(
+                lines_before_folds(&text) <= 6 && text.len() <= 4096,
+                "{} bytes:\n{text}",
+                text.len()
+            );
+        }
+    }
+
+    #[test]
+    fn a_comment_on_a_change_of_one_function_has_twenty_five_lines_before_folds() {
+        for changed in ["counted-regressed", "regressed", "improved", "new-call"] {
+            let text = render(&golden(changed), &ABOUT);
+            assert!(lines_before_folds(&text) <= 25, "{text}");
+        }
+    }
 
     #[test]
     fn two_thousand_series_fit_with_everything_around_them() {

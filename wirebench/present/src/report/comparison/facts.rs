@@ -50,7 +50,7 @@ fn without_markup(text: &str) -> String {
     shortened(&plain(text).replace(|c| !allowed(c), " "), 200)
 }
 
-/// By how much the baseline's program differed from itself; `None` if that was not measured.
+/// By how much the baseline's program differed from itself in metrics that gate; `None` if that was not measured.
 pub fn nulls(findings: &Findings) -> Option<String> {
     let nulls = findings.nulls();
     let each: Vec<String> = (nulls.iter())

@@ -77,7 +77,7 @@ pub(super) fn leading(row: &Row, escape: Escape) -> Option<String> {
     Some(format!(
         "{part} in {}{}",
         escape.name(&first.function),
-        called_from(first, escape)
+        origin(first, escape)
     ))
 }
 

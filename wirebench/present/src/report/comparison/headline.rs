@@ -2,7 +2,7 @@
 
 use crate::report::cause::{self, Moved};
 use crate::report::comparison::cells::effect;
-use crate::report::comparison::{functions, reasons, verdict};
+use crate::report::comparison::{functions, reasons as reason, verdict};
 use crate::report::escape::Escape;
 use crate::report::limits;
 use crate::report::percent::size;
@@ -59,9 +59,33 @@ fn interrupted(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// The reasons for the verdict, in a few sentences.
+/// Whether there is something to comment on: a change or a failure of something that gates, a change elsewhere, or nothing judged.
+/// Without it, only the check is written: equal code, the same program, and doubt that does not look worse.
+#[must_use]
+pub fn has_news(comparison: &Comparison) -> bool {
+    let findings = Findings::of(comparison);
+    let is_news = |row: &Row| match row.status {
+        RowStatus::Unchanged => false,
+        RowStatus::Inconclusive => row.looks_worse(),
+        _ => true,
+    };
+    limits::broken(&comparison.limits).is_some()
+        || findings.gating.iter().any(is_news)
+        || findings.worse_without_gating().next().is_some()
+        || !Findings::new_calls(comparison).is_empty()
+        || (comparison.verdict == Verdict::NotJudged && !Findings::all_the_same_program(comparison))
+}
+
+/// The reasons for the verdict and what got worse elsewhere, in a few sentences.
 #[must_use]
 pub fn summary(comparison: &Comparison, findings: &Findings, escape: Escape) -> String {
+    let elsewhere = elsewhere(comparison, findings, escape);
+    let elsewhere = elsewhere.map_or_else(String::new, |text| format!(" {text}"));
+    reasons(comparison, findings, escape) + &elsewhere
+}
+
+/// The reasons for the verdict, in a few sentences.
+pub(super) fn reasons(comparison: &Comparison, findings: &Findings, escape: Escape) -> String {
     if !comparison.paired {
         return "The two sides were measured in different runs. Their values are shown, not judged.".into();
     }
@@ -113,7 +137,7 @@ pub fn summary(comparison: &Comparison, findings: &Findings, escape: Escape) -> 
         1 => " 1 series runs the same program on both sides and was not measured.".into(),
         n => format!(" {n} series run the same program on both sides and were not measured."),
     };
-    verdict + &others(findings, status) + &same + &worse(comparison, findings, escape) + &new_calls(comparison, escape)
+    verdict + &others(findings, status) + &same
 }
 
 /// Whether the estimate itself lies beyond the margin; for a count, it may be the range alone.
@@ -136,8 +160,8 @@ fn open(findings: &Findings, escape: Escape) -> String {
     let Some(first) = rows.first() else {
         return "no reason recorded".into();
     };
-    let reason = reasons::row(first);
-    if rows.iter().all(|row| reasons::row(row) == reason) {
+    let reason = reason::row(first);
+    if rows.iter().all(|row| reason::row(row) == reason) {
         return escape.sentence(&reason);
     }
     let metric = first.metric.map_or("", |metric| metric.metric.label());
@@ -166,6 +190,13 @@ fn changed(row: &Row, escape: Escape) -> Option<String> {
         metric.metric.label(),
         effect(metric)
     ))
+}
+
+/// Informative metrics that are confirmed worse, and new system calls; `None` without any.
+pub(super) fn elsewhere(comparison: &Comparison, findings: &Findings, escape: Escape) -> Option<String> {
+    let is_said = comparison.paired && !Findings::all_the_same_program(comparison);
+    let text = worse(comparison, findings, escape) + &new_calls(comparison, escape);
+    (is_said && !text.is_empty()).then(|| text.trim_start().to_owned())
 }
 
 /// Informative metrics that are confirmed worse.
@@ -258,7 +289,7 @@ fn timed_cpu(findings: &Findings) -> String {
     let Some(cpu) = findings.informative.iter().find(is_cpu) else {
         return " Nothing was timed.".into();
     };
-    let reason = reasons::row(cpu);
+    let reason = reason::row(cpu);
     match cpu.status {
         RowStatus::Regressed => String::new(),
         RowStatus::Unchanged => format!(" Server CPU per request, timed: {reason}."),

@@ -1,8 +1,10 @@
-//! `comparison.md`: the comment on a pull request. Verdict, next step, the gating rows; the rest is folded.
+//! `comparison.md`, the job summary and the comment on a pull request: verdict, the gating rows that changed, what got worse
+//! elsewhere, the next step; the rest is folded.
 
 use askama::Template;
 
 use crate::report::comparison::block::Block;
+use crate::report::comparison::headline;
 use crate::report::comparison::rows::{self, Line};
 use crate::report::comparison::view::{Explained, NotCompared, View};
 use crate::report::escape::{MARKDOWN, code};
@@ -18,14 +20,23 @@ const EXPLAINED: usize = 10;
 /// The longest command line that is shown, bytes.
 const COMMAND: usize = 2000;
 
-/// The text before the tables.
+/// The text before the table of what changed.
 #[derive(Template)]
 #[template(path = "comparison_head.md")]
 struct Head<'a> {
     view: &'a View<'a>,
 }
 
-/// The text after the tables.
+/// The text after it.
+#[derive(Template)]
+#[template(path = "comparison_next.md")]
+struct Next<'a> {
+    view: &'a View<'a>,
+    /// Who measured it; of a comment only.
+    origin: &'a str,
+}
+
+/// The text after the folded tables.
 #[derive(Template)]
 #[template(path = "comparison_foot.md")]
 struct Foot<'a> {
@@ -38,12 +49,17 @@ struct Foot<'a> {
 /// The comparison as Markdown, at most [`LIMIT`] bytes; tables that would be too long are cut and say so.
 #[must_use]
 pub fn render(comparison: &Comparison) -> String {
-    within(comparison, LIMIT, "")
+    within(comparison, LIMIT, None)
 }
 
-/// The same in at most `limit` bytes, with `between` after the first lines and before the tables.
-pub(super) fn within(comparison: &Comparison, limit: usize, between: &str) -> String {
+/// The same in at most `limit` bytes. A comment names its `origin`, and leaves out what the run's own summary has: pairs, and
+/// without news every table.
+pub(super) fn within(comparison: &Comparison, limit: usize, origin: Option<&str>) -> String {
     let view = View::of(comparison, MARKDOWN);
+    let next = Next {
+        view: &view,
+        origin: origin.unwrap_or_default(),
+    };
     let head = Head { view: &view };
     let foot = Foot {
         view: &view,
@@ -51,15 +67,21 @@ pub(super) fn within(comparison: &Comparison, limit: usize, between: &str) -> St
         repeat: view.repeat.as_ref().filter(|line| line.len() <= COMMAND),
         is_paired: comparison.paired,
     };
-    let (head, foot) = (text_of(&head) + between, text_of(&foot));
-    let mut room = limit - (head.len() + foot.len()).min(limit);
-    let mut body = String::new();
-    for block in blocks(&view) {
+    let (head, next, foot) = (text_of(&head), text_of(&next), text_of(&foot));
+    let mut room = limit - (head.len() + next.len() + foot.len()).min(limit);
+    let mut fitted = |block: Block| {
         let text = block.within(room);
         room -= text.len();
-        body.push_str(&text);
-    }
-    head + &body + &foot
+        text
+    };
+    let table: String = notable(&view).map(&mut fitted).unwrap_or_default();
+    let blocks = match origin {
+        None => blocks(&view).into_iter().chain(pairs(&view)).collect(),
+        Some(_) if headline::has_news(comparison) => blocks(&view),
+        Some(_) => Vec::new(),
+    };
+    let folded: String = blocks.into_iter().map(fitted).collect();
+    head + &table + &next + &folded + &foot
 }
 
 fn text_of(template: &impl Template) -> String {
@@ -75,29 +97,38 @@ fn runs(comparison: &Comparison) -> String {
     }
 }
 
-/// The tables and lists between head and foot.
+/// The gating rows that a reader has to look at: all but the unchanged.
+fn notable<'a>(view: &'a View<'a>) -> Option<Block> {
+    let is_notable = |line: &&Line| line.row.status != RowStatus::Unchanged;
+    let notable: Vec<&Line> = view.gating.iter().filter(is_notable).collect();
+    (!notable.is_empty()).then(|| Block::table(&rows::table(&notable), 70))
+}
+
+/// The folded tables and lists.
 fn blocks(view: &View) -> Vec<Block> {
     let table = |lines: &[Line]| rows::table(&lines.iter().collect::<Vec<_>>());
     let mut blocks = Vec::new();
-    // Unchanged rows are in the sentence at the top: what is left is what a reader has to look at.
-    let (unchanged, notable): (Vec<&Line>, Vec<&Line>) = view
-        .gating
-        .iter()
-        .partition(|line| line.row.status == RowStatus::Unchanged);
-    if !notable.is_empty() {
-        blocks.push(Block::table(&rows::table(&notable), 70));
-    }
     if !view.limits.is_empty() {
         let title = format!("Limits: {}", limits::tally(view.limits));
         blocks.push(Block::folded(&title, LIMITS, &limits::table(view.limits), 40));
     }
-    for explained in view.explained.iter().take(EXPLAINED) {
-        let functions = explained.functions.iter();
-        let functions = functions.map(|[function, change]| format!("{function} {change}"));
-        blocks.push(Block::list(&heading(explained), functions, 40));
+    if !view.explained.is_empty() {
+        let lists = view.explained.iter().take(EXPLAINED).map(|explained| {
+            let functions = explained.functions.iter();
+            let functions = functions.map(|[function, change]| format!("{function} {change}"));
+            (heading(explained), functions.collect())
+        });
+        blocks.push(Block::folded_lists("Functions whose cost changed", lists, 40));
     }
+    let unchanged = view
+        .gating
+        .iter()
+        .filter(|line| line.row.status == RowStatus::Unchanged);
+    let unchanged: Vec<&Line> = unchanged.collect();
     if !unchanged.is_empty() {
-        let title = format!("Gating metrics without a change: {}", unchanged.len());
+        let within = view.unchanged_within.as_ref();
+        let within = within.map_or_else(String::new, |most| format!(", none worse by more than {most}"));
+        let title = format!("{} gating metrics unchanged{within}", unchanged.len());
         blocks.push(Block::folded(&title, "", &rows::table(&unchanged), 50));
     }
     if let Some(title) = &view.other_work_title {
@@ -113,13 +144,15 @@ fn blocks(view: &View) -> Vec<Block> {
         let title = format!("Not compared: {tally}");
         blocks.push(Block::folded(&title, "", &not_compared(&view.not_compared), 50));
     }
-    if !view.pairs.is_empty() {
-        let dropped = view.dropped.as_deref().unwrap_or("none");
-        let title = format!("Pairs and spread; outliers left out over all metrics: {dropped}");
-        let table = Table::new(pairs_columns(), view.pairs.iter().cloned());
-        blocks.push(Block::folded(&title, PAIRS, &table, 100));
-    }
     blocks
+}
+
+/// The pairs behind each timed metric.
+fn pairs(view: &View) -> Option<Block> {
+    let dropped = view.dropped.as_deref().unwrap_or("none");
+    let title = format!("Pairs and spread; outliers left out over all metrics: {dropped}");
+    let table = Table::new(pairs_columns(), view.pairs.iter().cloned());
+    (!view.pairs.is_empty()).then(|| Block::folded(&title, PAIRS, &table, 100))
 }
 
 const LIMITS: &str =
@@ -151,21 +184,11 @@ fn not_compared(all: &[NotCompared]) -> Table {
 /// The heading of the functions that cause a change.
 fn heading(explained: &Explained) -> String {
     let head = &explained.head;
-    match explained
-        .flame_graph
-        .map(|path| link(path).unwrap_or_else(|| code(path)))
-    {
+    // A relative link leads nowhere in a job summary.
+    match explained.flame_graph.map(code) {
         Some(picture) => format!("{head}; flame graph {picture} in the run's folder"),
         None => head.clone(),
     }
-}
-
-/// A path in the run's folder as a link; `None` if this program does not write such a path.
-fn link(path: &str) -> Option<String> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "@_-./".contains(c);
-    let ours =
-        path.starts_with("flames/") && path.ends_with(".svg") && path.chars().all(allowed) && !path.contains("..");
-    (ours && path.len() <= 300).then(|| format!("[`{path}`]({path})"))
 }
 
 #[cfg(test)]
@@ -250,7 +273,13 @@ mod tests {
             let (mut headings, mut in_code) = (0, false);
             for event in Parser::new_ext(&text, Options::all().difference(Options::ENABLE_SMART_PUNCTUATION)) {
                 match event {
-                    Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::FootnoteDefinition(_)) => {
+                    Event::Start(Tag::Link { dest_url, .. }) => {
+                        assert!(
+                            dest_url.ends_with("/docs/FAQ.md#how-do-i-read-the-comment"),
+                            "{dest_url} in\n{text}"
+                        );
+                    }
+                    Event::Start(Tag::Image { .. } | Tag::FootnoteDefinition(_)) => {
                         panic!("{event:?} in\n{text}")
                     }
                     Event::Start(Tag::Heading { .. }) => headings += 1,
@@ -269,6 +298,27 @@ mod tests {
             assert_eq!(headings, 2, "{text}");
             assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
         }
+    }
+
+    #[test]
+    fn what_changed_stands_before_everything_else() {
+        let text = render(&golden("counted-regressed"));
+        let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in\n{text}"));
+        let order = [
+            "### wirebench",
+            "| ✗ **regressed**",
+            "Also worse",
+            "**Next:**",
+            "[How to read",
+            "<details>",
+        ];
+        assert!(order.map(place).is_sorted(), "{text}");
+        assert_eq!(
+            text.matches("wirebench accept").count(),
+            1,
+            "one command for one cause:\n{text}"
+        );
+        assert!(place("Functions whose cost changed") > place("<details>"));
     }
 
     #[test]
@@ -295,8 +345,15 @@ mod tests {
     fn names_of_functions_and_paths_of_pictures_are_only_shown_as_what_they_are() {
         let mut comparison = golden("counted-regressed");
         let text = render(&comparison);
-        assert!(text.contains("](flames/count-weather@http@hey/instructions-difference.svg)"));
-        assert!(text.contains("most of it in `server_runtime::waste::spin`"), "{text}");
+        assert!(
+            text.contains(
+                "flame graph `flames/count-weather@http@hey/instructions-difference.svg` in the run's folder"
+            )
+        );
+        assert!(
+            text.contains("most of it in `server_runtime::waste::spin`, `servers/runtime/src/waste.rs:41`"),
+            "{text}"
+        );
         for path in [
             "flames/../../x.svg",
             "https://evil.example/x.svg",
@@ -308,7 +365,7 @@ mod tests {
             }
             comparison.series[0].functions[0].function = "<T as a|b>::`c`*d*\n# e".into();
             let text = render(&comparison);
-            assert!(!text.contains("]("), "{text}");
+            assert!(!text.contains(&format!("]({path}")), "{text}");
             assert!(text.contains("- `<T as a/b>::'c'*d* # e` "), "{text}");
         }
     }

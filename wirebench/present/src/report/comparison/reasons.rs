@@ -235,6 +235,7 @@ pub fn note(note: &Note) -> String {
         Note::OtherBase { measured, now } => {
             format!("Measured against {measured}; this pull request is offered to {now} now.")
         }
+        Note::Newer => "A newer version of wirebench left a note that this one does not know.".into(),
         Note::Elsewhere { notes: 1 } => "One more note is in the run's own summary.".into(),
         Note::Elsewhere { notes } => format!("{notes} more notes are in the run's own summary."),
         Note::Text { text } => text.clone(),

@@ -115,7 +115,7 @@ pub(super) fn table(lines: &[&Line]) -> Table {
         number("baseline → candidate").markdown_only(),
         change_column(lines),
         number("worse\nat most").terminal_only().dispensable(2),
-        number("smallest\nseen").dispensable(1),
+        number("smallest\nseen").terminal_only().dispensable(1),
     ];
     Table::new(columns, lines.iter().map(|line| line.cells()))
 }

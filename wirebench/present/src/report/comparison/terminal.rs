@@ -19,18 +19,22 @@ const FUNCTION: usize = 100;
 #[must_use]
 pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     let view = View::of(comparison, TERMINAL);
-    let mut out = format!("{}. {}\nNext: {}\n", view.verdict, view.summary, view.next.text);
+    let mut out = format!("{}. {}\n", view.verdict, view.summary);
+    out += &table(&view.gating.iter().collect::<Vec<_>>(), width);
+    out += &reasons(&view.gating.iter().collect::<Vec<_>>());
+    if !view.gating.is_empty() {
+        out.push('\n');
+    }
+    if let Some(elsewhere) = &view.elsewhere {
+        let _ = writeln!(out, "{elsewhere}");
+    }
+    let _ = writeln!(out, "Next: {}", view.next.text);
     for command in &view.next.commands {
         let _ = writeln!(out, "  {command}");
-    }
-    if let Some(check) = &view.check {
-        let _ = writeln!(out, "Check: {check}");
     }
     for note in view.notes.iter().chain(&view.remarks) {
         let _ = writeln!(out, "Before trusting it: {note}");
     }
-    out += &table(&view.gating.iter().collect::<Vec<_>>(), width);
-    out += &reasons(&view.gating.iter().collect::<Vec<_>>());
     out += &limits::terminal(view.limits);
     for explained in &view.explained {
         functions(explained, &mut out);
@@ -135,6 +139,7 @@ fn foot(view: &View, out: &mut String) {
     let facts = [
         ("code", Some(&view.code)),
         ("machine", Some(&view.machine)),
+        ("null", view.check.as_ref()),
         ("spread", view.spreads.as_ref()),
         ("pairs", dropped.as_ref()),
         ("method", view.method.as_ref()),

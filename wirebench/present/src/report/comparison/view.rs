@@ -20,14 +20,18 @@ pub(crate) struct View<'a> {
     pub(crate) verdict: String,
     /// The reasons for the verdict.
     pub(crate) summary: String,
+    /// What got worse and does not gate; `None` if nothing did.
+    pub(crate) elsewhere: Option<String>,
     pub(crate) next: Advice,
-    /// By how much the baseline's program differed from itself.
+    /// By how much the baseline's program differed from itself in metrics that gate.
     pub(crate) check: Option<String>,
     /// What a reader must know before trusting the comparison.
     pub(crate) notes: Vec<String>,
     /// The same of single series.
     pub(crate) remarks: Vec<String>,
     pub(crate) gating: Vec<Line<'a>>,
+    /// The largest worsening that the unchanged gating metrics leave possible; `None` if none.
+    pub(crate) unchanged_within: Option<String>,
     pub(crate) limits: &'a [JudgedLimit],
     pub(crate) explained: Vec<Explained<'a>>,
     /// What functions do more or less often where no timing got worse: series, function and change.
@@ -94,12 +98,14 @@ impl<'a> View<'a> {
         let explained = work.iter().map(|work| Explained::of_work(work, escape));
         Self {
             verdict: headline::verdict(comparison),
-            summary: headline::summary(comparison, &findings, escape),
+            summary: headline::reasons(comparison, &findings, escape),
+            elsewhere: headline::elsewhere(comparison, &findings, escape),
             next: advice::of(comparison, &findings, escape),
             check: facts::nulls(&findings),
             notes: notes.map(|note| escape.sentence(&reasons::note(note))).collect(),
             remarks: facts::remarks(comparison, escape),
             gating: findings.gating.iter().map(|row| Line::of(row, escape)).collect(),
+            unchanged_within: (findings.unchanged_at_most_percent().filter(|percent| *percent > 0.0)).map(size),
             limits: &comparison.limits,
             explained: explained
                 .chain(findings.explained().map(|row| Explained::of(row, escape)))
