@@ -1,17 +1,18 @@
-// Every page, in each scheme and size: nothing fails, nothing is asked of another host, nothing serious stands in the way of anyone.
+// Every page, in each scheme and at each width: nothing fails, nothing is asked of another host, the page never scrolls sideways, axe finds nothing.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { DESKTOP, PHONE, accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
-import { demo } from '../lib/sites.js';
-import { files } from '../lib/where.js';
+import { PHONE, accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
+import { painted } from '../lib/settled.js';
+import { build, demo } from '../lib/sites.js';
+import { files, root } from '../lib/where.js';
 
-const WAYS = [
-  { scheme: 'light', size: DESKTOP }, { scheme: 'dark', size: PHONE },
-  { scheme: 'dark', size: DESKTOP }, { scheme: 'light', size: PHONE },
-];
-const name = ({ scheme, size }) => `${scheme}, ${size.width} pixels`;
+/** From the smallest phone to a desktop, and the two of them at which everything else is looked at too. */
+const WIDTHS = [320, 390, 768, 1024, 1440];
+const ENDS = [PHONE.width, 1440];
+const SCHEMES = ['light', 'dark'];
 
-/** A page of each kind is looked at in every way; every other one in one, by turns, and not again for what its kind has in common. */
+/** The first page of a kind is looked at in both schemes; every other one in one, by turns. */
 const kind = (path) => path.replace(/[^/]+\.html$/, (file) => (path.includes('/') && file !== 'index.html' ? '*' : file));
 
 const pages = new Map();
@@ -28,20 +29,40 @@ const tinyWords = (page) => page.evaluate(() => [...document.querySelectorAll('s
   .map((one) => [one.textContent, parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a])
   .filter(([, size]) => size < 9).map(([text, size]) => `${text}: ${size.toFixed(1)} pixels`));
 
-async function look(site, path, way, whole) {
-  if (!pages.has(way)) pages.set(way, await site.open('about.html', way));
-  const page = pages.get(way);
+const openAll = (page) => page.evaluate(() => { for (const fold of document.querySelectorAll('details')) fold.open = true; });
+
+async function look(site, path, scheme) {
+  const key = `${site.origin} ${scheme}`;
+  if (!pages.has(key)) pages.set(key, await site.open('about.html', { scheme }));
+  const page = pages.get(key);
   await page.go(path);
   if (path.startsWith('series/')) await drawn(page);
-  const about = `${path} (${name(way)})`;
-  clean(page, about);
-  await narrow(page, about);
-  assert.deepEqual(await strayHeads(page), [], about);
-  assert.deepEqual(await tinyWords(page), [], about);
-  if (whole) await accessible(page, about);
-  assert.ok((await page.title()).length > 10, `${about}: a title`);
-  assert.equal(await page.locator('h1').count(), 1, `${about}: one heading`);
-  clean(page, about);
+  for (const folds of ['closed', 'open']) {
+    if (folds === 'open') await openAll(page);
+    for (const width of WIDTHS) {
+      const about = `${path} (${scheme}, ${width} pixels, folds ${folds})`;
+      await page.setViewportSize({ width, height: PHONE.height });
+      await painted(page);
+      await narrow(page, about);
+      assert.deepEqual(await strayHeads(page), [], about);
+      if (!ENDS.includes(width)) continue;
+      assert.deepEqual(await tinyWords(page), [], about);
+      await accessible(page, about);
+    }
+  }
+  assert.ok((await page.title()).length > 10, `${path}: a title`);
+  assert.equal(await page.locator('h1').count(), 1, `${path}: one heading`);
+  clean(page, `${path} (${scheme})`);
+}
+
+/** Looks at every page of a site. */
+function every(paths, site) {
+  const seen = new Set();
+  for (const [turn, path] of paths.entries()) {
+    const schemes = seen.has(kind(path)) ? [SCHEMES[turn % SCHEMES.length]] : SCHEMES;
+    seen.add(kind(path));
+    test(path, async () => { for (const scheme of schemes) await look(await site(), path, scheme); });
+  }
 }
 
 describe('every page of the demo', async () => {
@@ -61,13 +82,7 @@ describe('every page of the demo', async () => {
     }
   });
 
-  const seen = new Set();
-  for (const [turn, path] of paths.entries()) {
-    const first = !seen.has(kind(path));
-    seen.add(kind(path));
-    const ways = first ? WAYS : [WAYS[turn % WAYS.length]];
-    test(path, async () => { for (const way of ways) await look(site, path, way, first); });
-  }
+  every(paths, () => site);
 
   test('every link within the site leads somewhere', async () => {
     const broken = [];
@@ -93,4 +108,11 @@ describe('every page of the demo', async () => {
     assert.ok(await page.locator('#standings').isVisible());
     clean(page);
   });
+});
+
+describe('every page of an import', async () => {
+  const folder = await build('--from', join(root, 'wirebench/cli/tests/fixtures/dirty.data.js'));
+  let site;
+  before(async () => { site = await visit(await start(), folder); });
+  every(await files(folder, '.html'), () => site);
 });

@@ -16,7 +16,7 @@ mod groups;
 pub mod import;
 pub mod index;
 mod judge;
-pub mod levels;
+mod levels;
 mod load;
 mod open;
 mod query;

@@ -118,6 +118,23 @@ fn open(folder: &Path) -> u64 {
         open,
         "{changes}"
     );
+    // Every change is counted once.
+    let lead = part(&changes, "<p class=\"lead\">", "</p>");
+    let numbers: Vec<u64> = Regex::new(r"\d+")
+        .unwrap()
+        .find_iter(lead)
+        .map(|number| number.as_str().parse().unwrap())
+        .collect();
+    let all = changes.matches("<article class=\"cause").count() as u64;
+    assert_eq!(numbers.first().copied().unwrap_or(0), all, "{lead}");
+    assert_eq!(numbers.iter().skip(2).sum::<u64>(), all, "{lead}");
+    // A series' page lists each of its open steps, and its headline says that the series is worse.
+    let series = fs::read_dir(folder.join("_site/series")).unwrap().flatten();
+    let series: Vec<String> = series.map(|file| fs::read_to_string(file.path()).unwrap()).collect();
+    let steps_open = series
+        .iter()
+        .map(|page| page.matches("<td>open</td>").count())
+        .sum::<usize>();
     let feed = page("changes.xml");
     assert_eq!(count(part(&feed, "<subtitle>", "</subtitle>")), open, "{feed}");
     assert_eq!(feed.matches("<category term=\"open\"/>").count() as u64, open, "{feed}");
@@ -141,7 +158,35 @@ fn open(folder: &Path) -> u64 {
         worse,
         "{overview}"
     );
+    let stepped = traces
+        .iter()
+        .flat_map(steps)
+        .filter(|step| step["open"] == true)
+        .count();
+    assert_eq!(steps_open, stepped, "series' pages");
+    let said = |page: &&String| part(page, "<p class=\"lead ", "</p>").contains("▼ worse");
+    let first_worse = series.iter().filter(said).count();
+    assert!(
+        first_worse <= worse && (first_worse > 0) == (worse > 0),
+        "{first_worse} of {worse}"
+    );
     open
+}
+
+#[test]
+fn a_step_of_the_machine_is_counted_among_the_changes() {
+    // Both sides of the step are runs of one commit.
+    let values = levels(&[(100.0, 40), (150.0, 40)]);
+    let commit = |push: usize| if (38..44).contains(&push) { 38 } else { push };
+    let place = Imported::of(&data_file(&[("b", "ns", &values)], commit));
+    assert_eq!(open(place.0.path()), 0);
+    let changes = fs::read_to_string(place.path("_site/changes.html")).unwrap();
+    let lead = part(&changes, "<p class=\"lead\">", "</p>");
+    assert_eq!(lead, "1 change moved 1 metric: 0 open regressions, 1 of the machine.");
+    assert!(
+        changes.contains("≈ the machine") && !changes.contains("▼ worse</span> b"),
+        "{changes}"
+    );
 }
 
 #[test]

@@ -142,6 +142,7 @@ fn colour(rows: &[ChangePointView]) -> (&'static str, &'static str) {
     let of = |status: &str| rows.iter().find(|row| row.status == status);
     let first = of("open").or_else(|| rows.iter().find(|row| row.state == "worse"));
     match first.or(rows.first()) {
+        Some(row) if row.status == "machine" => ("noise", "≈ the machine"),
         Some(row) if row.status == "accepted" => ("accepted", "~ accepted"),
         Some(row) if row.status == "fixed" => (state(Standing::Fixed), verdict(Standing::Fixed)),
         Some(row) => (row.state, row.verdict),

@@ -27,6 +27,14 @@ pub(super) const FEED: SitePage = SitePage {
 const IN_FEED: usize = 50;
 /// Series that an entry names.
 const IN_ENTRY: usize = 20;
+/// Every status of a cause but "open", with its words.
+const STATUSES: [(&str, &str); 5] = [
+    ("accepted", "accepted"),
+    ("fixed", "fixed"),
+    ("better", "for the better"),
+    ("unknown", "of unknown direction"),
+    ("machine", "of the machine"),
+];
 
 #[derive(Template)]
 #[template(path = "changes.html")]
@@ -72,18 +80,13 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
     .render()
 }
 
-/// How many changes moved how many metrics, and what became of them.
+/// How many changes moved how many metrics, and what became of them. Every change is counted once.
 fn lead(causes: &[Cause]) -> String {
     if causes.is_empty() {
         return "No series has stepped yet.".to_owned();
     }
-    let words = [
-        ("accepted", "accepted"),
-        ("fixed", "fixed"),
-        ("better", "for the better"),
-    ];
     let count = |status: &str| causes.iter().filter(|cause| cause.status == status).count();
-    let parts = words.into_iter().filter_map(|(status, word)| {
+    let parts = STATUSES.into_iter().filter_map(|(status, word)| {
         let count = count(status);
         (count > 0).then(|| format!(", {count} {word}"))
     });

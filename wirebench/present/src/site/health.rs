@@ -1,20 +1,12 @@
-//! Can I trust the system? How many false alarms it raised, how noisy its machines are, which rounds it left out and why, and
-//! how small a change it could have detected.
-
-mod heat;
-mod noise;
-mod sizes;
+//! Can I trust the system? How small a change it shows, how many false alarms it raised, and which rounds it left out and why.
 
 use askama::Template;
 
-use self::heat::Heat;
-use self::noise::Noise;
-use self::sizes::Sizes;
-use crate::report::format::{plural, three_digits};
+use crate::report::format::{grouped, plural, three_digits};
 use crate::report::percent::declared;
-use crate::report::trend::open_regressions;
+use crate::report::trend::{TOO_NOISY, open_regressions};
 use crate::site::frame::Frame;
-use crate::site::gather::Source;
+use crate::site::gather::{Drawn, Series, Source};
 use crate::site::page::SitePage;
 use crate::site::shown::sentence;
 use crate::site::trust::{left_out, reasons};
@@ -34,26 +26,34 @@ pub(super) const PAGE: SitePage = SitePage::new("health.html", "Health", |frame,
 
 /// Files named that were left out.
 const SKIPPED: usize = 50;
+/// Lines of the table that are seen at once.
+const OPEN: usize = 20;
 
 #[derive(Template)]
 #[template(path = "health.html")]
-struct Page {
+struct Page<'a> {
     frame: Frame,
+    /// How small a step the history shows; none when no metric says so.
+    visible: Option<String>,
+    /// How many rounds are good, in one sentence.
+    rounds: String,
+    /// Whether the history has anything at all.
+    measured: bool,
     alarms: Alarms,
-    noise: Option<Noise>,
-    /// How many rounds are good, in one sentence; none without any.
-    rounds: Option<String>,
     steal: Option<String>,
     reasons: Vec<(String, String)>,
-    /// The smallest changes that a comparison could have detected, and those that the history would.
-    compared: Vec<Sizes>,
-    followed: Vec<Sizes>,
-    /// Noise by series and week.
-    heat: Option<Heat>,
-    /// How long runs took.
-    minutes: Option<String>,
+    /// The metrics of which least can be seen, first; and the others.
+    noisiest: Vec<Line<'a>>,
+    quieter: Vec<Line<'a>>,
     skipped: Vec<String>,
     skipped_more: usize,
+}
+
+/// A metric of a series, and the smallest step that the history would show of it.
+struct Line<'a> {
+    series: &'a Series<'a>,
+    drawn: &'a Drawn<'a>,
+    percent: f64,
 }
 
 /// Comparisons of equal code.
@@ -74,24 +74,66 @@ fn render(
     (trend, sources): (&Trend, &[Source]),
 ) -> Result<String, askama::Error> {
     let tally = Tally::of(runs);
+    let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
+    let mut noisiest = lines(sources);
+    let visible = visible(&noisiest);
+    let quieter = noisiest.split_off(noisiest.len().min(OPEN));
     Page {
         frame,
+        visible,
+        rounds: rounds(&tally, runs.len(), pushes),
+        measured: tally.rounds > 0 || pushes > 0,
         alarms: alarms(runs, comparisons, trend),
-        noise: Noise::of(comparisons),
-        rounds: (tally.rounds > 0).then(|| rounds(&tally, runs.len())),
         steal: steal(runs),
         reasons: reasons(&tally, 20),
-        compared: Sizes::compared(comparisons),
-        followed: Sizes::followed(trend),
-        heat: Heat::of(sources),
-        minutes: minutes(runs),
+        noisiest,
+        quieter,
         skipped: trend.skipped.iter().take(SKIPPED).map(|line| sentence(line)).collect(),
         skipped_more: trend.skipped.len().saturating_sub(SKIPPED),
     }
     .render()
 }
 
-fn rounds(tally: &Tally, runs: usize) -> String {
+/// Every metric whose newest segment says how small a step it shows, the largest first. Those that are no longer measured are
+/// left out.
+fn lines<'a>(sources: &'a [Source]) -> Vec<Line<'a>> {
+    let series = sources.iter().flat_map(|source| &source.series);
+    let metrics = series.flat_map(|series| series.metrics.iter().map(move |drawn| (series, drawn)));
+    let measured = metrics.filter(|(_, drawn)| !drawn.trace.stopped);
+    let line = |(series, drawn): (&'a Series<'a>, &'a Drawn<'a>)| {
+        let percent = drawn.resolvable()?;
+        Some(Line { series, drawn, percent })
+    };
+    let mut lines: Vec<Line> = measured.filter_map(line).collect();
+    lines.sort_by(|one, other| other.percent.total_cmp(&one.percent));
+    lines
+}
+
+fn visible(lines: &[Line]) -> Option<String> {
+    let percents: Vec<f64> = lines.iter().map(|line| line.percent).collect();
+    let middle = median(&percents)?;
+    let noisy = lines.iter().filter(|line| line.percent > TOO_NOISY).count();
+    let noisy = match noisy {
+        0 => String::new(),
+        noisy => format!("; {} too noisy to judge", grouped(noisy)),
+    };
+    Some(format!(
+        "Half of {} show a step of {} % within five pushes{noisy}.",
+        plural(lines.len(), "metric"),
+        three_digits(middle)
+    ))
+}
+
+fn rounds(tally: &Tally, runs: usize, pushes: usize) -> String {
+    if tally.rounds == 0 {
+        return match pushes {
+            0 => "No run yet.".into(),
+            pushes => format!(
+                "{} measured elsewhere: their rounds are not in this history, so only the noise of their values is judged.",
+                plural(pushes, "run")
+            ),
+        };
+    }
     let all = plural(tally.rounds, "round");
     let left = left_out(tally);
     let of = plural(runs, "run");
@@ -115,24 +157,6 @@ fn steal(runs: &[&Run]) -> Option<String> {
         "While the load ran, the hypervisor gave {} % of the CPU time to others in the middle run, {} % in the worst.",
         three_digits(middle),
         three_digits(worst)
-    ))
-}
-
-/// How long the runs took, from their start to their end, in minutes: the middle one, and the whole.
-#[expect(clippy::cast_precision_loss, reason = "minutes stay far below 2^53")]
-fn minutes(runs: &[&Run]) -> Option<String> {
-    let took = |run: &&Run| {
-        let at = |text: &str| text.parse::<jiff::Timestamp>().ok();
-        let seconds = at(&run.finished_at)?.as_second() - at(&run.started_at)?.as_second();
-        (seconds > 0).then_some(seconds as f64 / 60.0)
-    };
-    let each: Vec<f64> = runs.iter().filter_map(took).collect();
-    let middle = median(&each)?;
-    Some(format!(
-        "{} took {} minutes in all, the middle one {}.",
-        plural(each.len(), "run"),
-        three_digits(each.iter().sum()),
-        three_digits(middle)
     ))
 }
 
@@ -170,8 +194,11 @@ fn alarms(runs: &[&Run], comparisons: &[&Comparison], trend: &Trend) -> Alarms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::site::gather::gather;
     use crate::site::samples;
+    use wirebench_history::follow::{FollowedHistory, SourceTimeline, TraceValues};
     use wirebench_record::comparison::Verdict;
+    use wirebench_record::history::Facts;
     use wirebench_testing::golden;
 
     fn equal(verdict: Verdict) -> Comparison {
@@ -219,18 +246,80 @@ mod tests {
             "wirebench selftest",
             "1 invalid, 1 failed, 1 dropped: 3.85 % of 78 rounds in 1 run are in no comparison.",
             "3 of 100,000 answers had status 503",
-            "2 × AMD EPYC 7763",
-            "7.5 %",
             "is cut off",
         ] {
             assert!(page.contains(said), "{said}");
         }
-        let (noisy, quiet) = (
-            page.find("noisy@http@hey").unwrap(),
-            page.find("quiet@http@hey").unwrap(),
+    }
+
+    /// The page of a history of these metrics, each by series and smallest visible step.
+    fn of_history(source: &str, steps: &[(&str, f64)]) -> String {
+        let trace = samples::trend().traces.remove(0);
+        let push = trace.segments[0].first.clone();
+        let mut trend = samples::trend();
+        trend.traces = (steps.iter())
+            .map(|(series, percent)| {
+                let mut trace = trace.clone();
+                (trace.source, trace.series) = (source.into(), (*series).into());
+                trace.segments[1].resolvable_percent = Some(*percent);
+                trace
+            })
+            .collect();
+        let values = || TraceValues {
+            timeline: 0,
+            values: vec![1.0; 40],
+            ratios: Vec::new(),
+            half_permille: Vec::new(),
+            failures: Vec::new(),
+            segments: Vec::new(),
+        };
+        let line = SourceTimeline {
+            source: source.into(),
+            repository: None,
+            pushes: vec![push; 40],
+            runs: Vec::new(),
+            provisional: Vec::new(),
+            failed: Vec::new(),
+        };
+        let followed = FollowedHistory {
+            facts: Facts::default(),
+            timelines: vec![line],
+            values: steps.iter().map(|_| values()).collect(),
+            trend,
+        };
+        let sources = gather(&followed, &[]);
+        let page = render(frame(), &[], &[], (&followed.trend, &sources)).unwrap();
+        crate::site::well_formed::check(&page).unwrap();
+        page
+    }
+
+    #[test]
+    fn the_metric_of_which_least_is_seen_stands_first() {
+        let page = of_history(
+            "runs",
+            &[
+                ("quiet@http@hey", 1.25),
+                ("noisy@http@hey", 7.5),
+                ("wild@http@hey", 300.0),
+            ],
         );
-        assert!(noisy < quiet, "the series of which least can be seen stands first");
+        let places = ["wild@http@hey", "noisy@http@hey", "quiet@http@hey"].map(|name| page.find(name).unwrap());
+        assert!(places.is_sorted(), "{page}");
+        assert!(
+            page.contains("Half of 3 metrics show a step of 7.50 % within five pushes; 1 too noisy to judge."),
+            "{page}"
+        );
         assert!(!page.contains("99.0 %"), "only the newest segment counts");
+    }
+
+    #[test]
+    fn an_import_has_runs_but_no_rounds() {
+        let page = of_history("imported/data: s", &[("parse", 2.0)]);
+        assert!(
+            page.contains("40 runs measured elsewhere") && !page.contains("No run yet"),
+            "{page}"
+        );
+        assert!(page.contains("parse"), "{page}");
     }
 
     #[test]

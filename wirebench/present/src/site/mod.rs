@@ -16,7 +16,6 @@ mod gather;
 mod head_to_head;
 mod health;
 mod input;
-mod matrix;
 #[cfg(test)]
 mod metrics_tests;
 mod names;

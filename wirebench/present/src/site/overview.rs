@@ -6,7 +6,6 @@ use crate::report::format::plural;
 use crate::site::causes::{Cause, causes};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
-use crate::site::matrix::{Matrix, matrices};
 use crate::site::page::{Context, SitePage};
 use crate::site::series_view::sentence;
 use crate::site::shown::{self, name};
@@ -46,7 +45,6 @@ struct SourceView<'a> {
     broken: Vec<Broken>,
     /// How many runs are missing until anything is judged, in words; none when something is.
     first_runs: Option<String>,
-    matrices: Vec<Matrix<'a>>,
     rows: Vec<MetricRow<'a>>,
 }
 
@@ -67,7 +65,7 @@ struct BrokenSeries {
 impl SourceView<'_> {
     /// Sparklines for a page on which every table is folded.
     fn glance(&self) -> Vec<&MetricRow<'_>> {
-        if !self.matrices.is_empty() || self.rows.len() <= OPEN {
+        if self.is_open() {
             return Vec::new();
         }
         self.rows
@@ -79,7 +77,7 @@ impl SourceView<'_> {
 
     /// Whether the table of every metric is seen at once.
     fn is_open(&self) -> bool {
-        self.matrices.is_empty() && self.rows.len() <= OPEN
+        self.rows.len() <= OPEN
     }
 }
 
@@ -124,7 +122,6 @@ fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceV
         more,
         broken: broken(source),
         first_runs: first_runs(source, &rows),
-        matrices: matrices(source),
         rows,
     }
 }

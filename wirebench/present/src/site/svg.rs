@@ -56,16 +56,6 @@ impl Svg {
         );
     }
 
-    /// A filled rectangle from its upper left corner, with a tooltip.
-    pub fn cell(&mut self, class: &str, corner: (f64, f64), size: (f64, f64), title: &str) {
-        let (x, y, width, height) = (pixel(corner.0), pixel(corner.1), pixel(size.0), pixel(size.1));
-        let (class, title) = (escaped(class), escaped(title));
-        let _ = write!(
-            self.body,
-            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"><title>{title}</title></rect>"
-        );
-    }
-
     /// A path, with a tooltip unless that is empty.
     pub fn path(&mut self, class: &str, path: &Path, title: &str) {
         if path.0.is_empty() {
@@ -179,11 +169,10 @@ mod tests {
         svg.path(nasty, &path, nasty);
         svg.text(nasty, (1.0, 1.0), Anchor::Start, nasty);
         svg.line(nasty, (0.0, 0.0), (1.0, 1.0));
-        svg.cell(nasty, (0.0, 0.0), (1.0, 1.0), nasty);
         let text = svg.finish(nasty, nasty).to_string();
         assert!(!text.contains("<img") && !text.contains("<script"), "{text}");
         crate::site::well_formed::check(&text).unwrap();
-        assert_eq!(text.matches("onerror").count(), 9, "said, not done: {text}");
+        assert_eq!(text.matches("onerror").count(), 7, "said, not done: {text}");
     }
 
     #[test]
