@@ -167,8 +167,8 @@ impl Programs {
         let mut failures = first_tries(&failures, |(program, _)| program);
         // Another try for the same project worked.
         failures.retain(|(program, _): &(Program, ProbeFailure)| {
-            !declared_alone.contains(&program.project())
-                && !(program.alone && declared_projects.contains(&program.project()))
+            let taken = program.alone && declared_projects.contains(&program.project());
+            !(taken || declared_alone.contains(&program.project()))
         });
         let reason = |(program, why): &(Program, ProbeFailure)| format!("{}: {}", program.name, why.reason);
         let mut questions = declared::asked(&probed, &failures);
