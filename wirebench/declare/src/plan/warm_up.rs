@@ -4,7 +4,8 @@
 pub const FEWEST_REQUESTS: u64 = 200;
 /// A server is still warming up while a later part of the load costs less than this share of an earlier one.
 const STEADY_FROM: f64 = 0.9;
-/// A server that uses less CPU time than this share of the wall time waits, for example for a database: it is not warming up.
+/// A server that uses less CPU time than this share of the wall time that other programs left to it waits, for example for a
+/// database: it is not warming up.
 const BUSY_FROM: f64 = 0.2;
 
 /// One part of the load on a fresh server.
@@ -41,11 +42,12 @@ pub fn requests_needed(parts: &[Part]) -> Option<u64> {
     Some(if steady == 0 { 0 } else { requests(&parts[..=steady]) })
 }
 
-/// The requests to warm up with if there is no time for another part: all so far, unless the server mostly waits.
+/// The requests to warm up with if there is no time for another part: all so far, unless the server mostly waits for something
+/// else than a core. `slowdown` is the factor, at least 1, by which threads take longer because others have the cores.
 #[must_use]
-pub fn requests_needed_at_most(parts: &[Part]) -> u64 {
+pub fn requests_needed_at_most(parts: &[Part], slowdown: f64) -> u64 {
     let sum = |of: fn(&Part) -> u64| float(parts.iter().map(of).sum());
-    let is_busy = sum(|part| part.cpu_ns) >= sum(|part| part.wall_ns) * BUSY_FROM;
+    let is_busy = sum(|part| part.cpu_ns) * slowdown >= sum(|part| part.wall_ns) * BUSY_FROM;
     requests_needed(parts).unwrap_or_else(|| if is_busy { requests(parts) } else { 0 })
 }
 
@@ -111,15 +113,23 @@ mod tests {
     #[test]
     fn without_time_for_another_part_a_busy_server_is_warmed_up_by_all_and_one_that_waits_is_not() {
         let cold = parts(5_000, 2);
-        assert_eq!((requests_needed(&cold), requests_needed_at_most(&cold)), (None, 400));
+        assert_eq!(
+            (requests_needed(&cold), requests_needed_at_most(&cold, 1.0)),
+            (None, 400)
+        );
         let waits: Vec<Part> = (cold.iter())
             .map(|part| Part {
                 wall_ns: part.wall_ns * 10,
                 ..*part
             })
             .collect();
-        assert_eq!(requests_needed_at_most(&waits), 0);
-        assert_eq!(requests_needed_at_most(&parts(0, 3)), 0);
+        assert_eq!(requests_needed_at_most(&waits, 1.0), 0);
+        assert_eq!(requests_needed_at_most(&parts(0, 3), 1.0), 0);
+        assert_eq!(
+            requests_needed_at_most(&waits, 10.0),
+            400,
+            "beside twenty busy programs on two cores it had its share of a core"
+        );
     }
 
     proptest! {

@@ -25,7 +25,7 @@ pub(super) fn other_load(own: usize, cores: usize) -> Option<String> {
 }
 
 /// By what whole factor a server run may take longer because threads wait for a core; at least 1.
-pub(super) fn slowdown(cores: usize) -> f64 {
+pub(crate) fn slowdown(cores: usize) -> f64 {
     load().map_or(1.0, |load| (load / float(cores)).ceil().max(1.0))
 }
 

@@ -3,7 +3,7 @@
 //! Each server is run several times under each tool, for few requests and for many, one at a time and in lock step with its
 //! driver; the cost of a request is the slope between them.
 
-mod busy;
+pub(crate) mod busy;
 pub mod counter;
 pub mod figures;
 pub mod profile;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use log::Level;
 
+use crate::count::busy;
 use crate::measure::running_target::RunningTarget;
 use crate::measure::side::Side;
 use crate::measure::staging::is_native;
@@ -179,7 +180,7 @@ impl Session<'_> {
                 break needed;
             }
             if began.elapsed() >= at_most {
-                break requests_needed_at_most(&parts);
+                break requests_needed_at_most(&parts, busy::slowdown(harness.cores.available));
             }
         };
         target.stop()?;
