@@ -47,17 +47,13 @@ pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, Vec<String>)> 
 
 /// The programs of one recipe; `all` are searched for the manifest of a start that fits any ecosystem.
 pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<Program> {
-    let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for start in &recipe.starts {
         let programs = hits(files, start).into_iter();
         let programs = programs.filter_map(|hit| program(files, recipe, all, start, &hit));
         let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
         let programs = programs.filter(|one| !start.otherwise || !known.contains(&one.manifest));
-        // A file that two ways start is one program, unless the second is another try for the project.
-        let new: Vec<Program> = programs
-            .filter(|one| start.alone || seen.insert(one.sources.first().cloned()))
-            .collect();
+        let new: Vec<Program> = programs.collect();
         found.extend(new);
     }
     found
@@ -201,6 +197,16 @@ impl<'a> Project<'a> {
         let mut set = |name: &str, value: String| values.insert(name.to_owned(), Value::One(value));
         set("manifest", format!("{}{}", self.manifest_folder, self.manifest.file));
         set("manifest_folder", word(&self.manifest_folder));
+        // A folder inside a project is named after itself.
+        let is_inside = self.manifest_folder.starts_with("../");
+        set(
+            "here",
+            if is_inside {
+                self.files.name().to_owned()
+            } else {
+                String::new()
+            },
+        );
         std::mem::take(values)
     }
 
@@ -320,11 +326,12 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
         .collect();
     let mut hints = hints::of(&texts);
     let command = plain(fill_all(&start.command));
-    let (telling, env): (Vec<_>, Vec<_>) = start
-        .env
-        .clone()
-        .into_iter()
-        .partition(|(_, value)| value.contains('{'));
+    let tells = |value: &String| {
+        ["{port}", "{address}", "{host}"]
+            .iter()
+            .any(|name| value.contains(name))
+    };
+    let (telling, env): (Vec<_>, Vec<_>) = start.env.clone().into_iter().partition(|(_, value)| tells(value));
     if let Some((name, value)) = telling.into_iter().next() {
         hints.port = Port::Variable(name, value);
     } else if !start.args.is_empty() {
@@ -346,7 +353,10 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
         },
         hints,
         before: start.before.iter().map(|words| fill_all(words)).collect(),
-        env: env.into_iter().collect(),
+        env: env
+            .into_iter()
+            .map(|(name, value)| (name, fill(&value, &values, 0)))
+            .collect(),
         alone: start.alone,
         sources: hit.own.iter().chain(&others).map(|path| (*path).to_owned()).collect(),
         language: recipe.setup,
