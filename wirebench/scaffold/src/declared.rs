@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::hints::Port;
 use crate::probe::{Evidence, ProbeFailure, ProbedServer};
 use crate::program::{LaunchMethod, Program};
 use crate::proto::Call;
@@ -290,10 +289,10 @@ pub(super) fn found(program: &Program) -> String {
         LaunchMethod::Package(package) => format!("cargo package {package}"),
         LaunchMethod::Command { command, .. } => shell_words::join(command),
     };
-    let port = match &program.hints.port {
-        Port::Fixed(port) => format!(", port {port} in its source"),
-        Port::Arguments(_) | Port::Environment | Port::Variable(..) | Port::Unknown => String::new(),
-    };
+    let fixed = program.hints.port.as_ref().and_then(|setting| setting.fixed);
+    let port = fixed
+        .map(|port| format!(", port {port} in its source"))
+        .unwrap_or_default();
     format!("{} ({}: {how}{port})", program.name, program.about)
 }
 /// The keys that name a .proto file; empty if the server's reflection is used.

@@ -201,9 +201,7 @@ fn first_tries<T: Clone>(all: &[T], program: impl Fn(&T) -> &Program) -> Vec<T> 
 /// The program with the port as it was told when it listened; as its sources say if it never did.
 fn told(program: &Program, way: Option<&PortSetting>) -> Program {
     let mut program = program.clone();
-    if let Some(way) = way {
-        program.hints.port = way.port();
-    }
+    program.hints.port = way.cloned().or(program.hints.port);
     program
 }
 

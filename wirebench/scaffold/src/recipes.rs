@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use regex::Captures;
 
 use crate::files::Files;
-use crate::hints::{self, Port};
+use crate::hints;
+use crate::port_settings::{self, PortSetting};
 use crate::program::{LaunchMethod, Program, last_name};
 use crate::recipe::{Each, Manifest, Pattern, RECIPES, Recipe, Start, fits};
 use wirebench_declare::args::{Value, fill};
@@ -333,14 +334,14 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
     };
     let (telling, env): (Vec<_>, Vec<_>) = start.env.clone().into_iter().partition(|(_, value)| tells(value));
     if let Some((name, value)) = telling.into_iter().next() {
-        hints.port = Port::Variable(name, value);
+        hints.port = Some(PortSetting::variable(name, value));
     } else if !start.args.is_empty() {
-        hints.port = Port::Arguments(fill_all(&start.args));
+        hints.port = Some(port_settings::by_args(fill_all(&start.args)));
     } else if command
         .iter()
         .any(|word| word.contains("{port}") || word.contains("{address}"))
     {
-        hints.port = Port::Arguments(Vec::new());
+        hints.port = Some(PortSetting::default());
     }
     Some(Program {
         name: name(files, start, hit, &values),
@@ -522,7 +523,8 @@ fn values_text(values: &Values, name: &str) -> String {
 
 /// The last part of the first of its texts that says something, or else of its folder.
 fn name(files: &Files, start: &Start, hit: &Hit, values: &Values) -> String {
-    let own = start.names.iter().map(|name| fill(name, values, 0));
+    let stem = start.names.is_empty().then(|| values_text(values, "stem"));
+    let own = start.names.iter().map(|name| fill(name, values, 0)).chain(stem);
     let mut texts = own.chain([folder_of(hit.path).to_owned(), files.name().to_owned()]);
     let name = |text: String| last_name(text.trim_matches(['.', '/'])).filter(|name| !USUAL.contains(&name.as_str()));
     texts.find_map(name).unwrap_or_else(|| "server".to_owned())

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::hints::Port;
+use crate::port_settings::PortSetting;
 use crate::program::{LaunchMethod, Program, slug, unique_name};
 use crate::proto::Call;
 
@@ -95,7 +95,7 @@ pub(super) fn server(
             line(out, &format!("command   = {}", list(command)), guessed);
         }
     }
-    port(out, &hints.port, exposed);
+    port(out, hints.port.as_ref(), exposed);
     for words in &program.before {
         line(out, &format!("before    = [{{ command = {} }}]", list(words)), false);
     }
@@ -151,27 +151,29 @@ fn guessed_operations(out: &mut String, program: &Program, calls: &[Call], opera
 }
 
 /// How the server gets its port, or its fixed port.
-fn port(out: &mut String, port: &Port, exposed: Option<u16>) {
-    match (port, exposed) {
-        // The command itself names it.
-        (Port::Arguments(args), _) if args.is_empty() => {}
-        (Port::Arguments(args), _) => line(out, &format!("args      = {}", list(args)), false),
-        (Port::Environment, _) => line(out, "env       = { PORT = \"{port}\" }", false),
-        (Port::Variable(name, value), _) => line(out, &format!("env       = {{ {name} = {} }}", text(value)), false),
-        (&Port::Fixed(port), _) | (Port::Unknown, Some(port)) => {
+fn port(out: &mut String, port: Option<&PortSetting>, exposed: Option<u16>) {
+    let Some(fixed) = port.map_or(exposed, |setting| setting.fixed) else {
+        let setting = port
+            .cloned()
+            .unwrap_or_else(|| PortSetting::variable("PORT".into(), "{port}".into()));
+        if !setting.args.is_empty() {
+            line(out, &format!("args      = {}", list(&setting.args)), false);
+        }
+        if let Some((name, value)) = setting.env.first_key_value() {
             line(
                 out,
-                "# A port of its own choice; better is one it is told: args or env with {port}.",
-                false,
+                &format!("env       = {{ {name} = {} }}", text(value)),
+                port.is_none(),
             );
-            line(out, &format!("port      = {port}"), true);
         }
-        (Port::Unknown, None) => line(
-            out,
-            "env       = { PORT = \"{port}\" }   # or args = [\"--port\", \"{port}\"]",
-            true,
-        ),
-    }
+        return;
+    };
+    line(
+        out,
+        "# A port of its own choice; better is one it is told: args or env with {port}.",
+        false,
+    );
+    line(out, &format!("port      = {fixed}"), true);
 }
 
 /// One line, marked if guessed.
@@ -225,14 +227,15 @@ mod tests {
 
     #[test]
     fn a_port_that_nothing_tells_is_the_containers_or_the_environments() {
-        let written = |found: &Port, exposed| {
+        let written = |found: Option<PortSetting>, exposed| {
             let mut out = String::new();
-            port(&mut out, found, exposed);
+            port(&mut out, found.as_ref(), exposed);
             out
         };
-        assert!(written(&Port::Unknown, Some(8080)).contains("port      = 8080   # change this"));
-        assert!(written(&Port::Unknown, None).contains("PORT"));
-        assert!(!written(&Port::Environment, Some(8080)).contains("8080"));
-        assert!(written(&Port::Fixed(3000), Some(8080)).contains("3000"));
+        let variable = PortSetting::variable("PORT".into(), "{port}".into());
+        assert!(written(None, Some(8080)).contains("port      = 8080   # change this"));
+        assert!(written(None, None).contains("PORT = \"{port}\" }   # change this"));
+        assert!(!written(Some(variable), Some(8080)).contains("8080"));
+        assert!(written(Some(PortSetting::fixed(3000)), Some(8080)).contains("3000"));
     }
 }

@@ -98,10 +98,7 @@ impl Launcher<'_> {
         let Some(port) = own else {
             return Err(failed.unwrap_or_else(|| "no way to start it is known".into()).into());
         };
-        let setting = PortSetting {
-            fixed: Some(port),
-            ..PortSetting::default()
-        };
+        let setting = PortSetting::fixed(port);
         let mut running = self.start(&declared_with(draft, &setting))?;
         running.tried = tried.join(", then ");
         if running.is_as_told() {
