@@ -72,10 +72,10 @@ pub(super) struct Start {
     pub(super) file: String,
     /// Matches that file's text. Named groups are values; `source` names the file whose text `http` and `grpc` are searched in.
     pub(super) contains: Pattern,
-    /// Matches the text of the project's manifest, which then must exist.
-    pub(super) depends: Option<Pattern>,
-    /// The name of the project's manifest.
-    pub(super) needs: Option<String>,
+    /// Matches the text of the project's manifest; of none, the empty text.
+    pub(super) depends: Pattern,
+    /// The name of the project's manifest; without it, any or none will do.
+    pub(super) needs: String,
     /// Matches sources that serve HTTP; without it, all do that do not serve gRPC.
     pub(super) http: Option<Pattern>,
     /// Matches sources that serve gRPC.
@@ -128,6 +128,13 @@ pub(super) struct Pattern(pub(super) Regex);
 impl Default for Pattern {
     fn default() -> Self {
         Self(Regex::new("").expect("the empty pattern is valid"))
+    }
+}
+
+impl Pattern {
+    /// True if it matches a text.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        self.0.is_match(text)
     }
 }
 
