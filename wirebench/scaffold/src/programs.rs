@@ -164,7 +164,8 @@ impl Programs {
         let failures = first_tries(&failures, |(program, _)| program);
         let is_open = |(program, _): &&(Program, ProbeFailure)| {
             let of_project = |key: &ServerKey| (key.0, &key.1) == (program.language, &program.manifest);
-            !program.is_covered(&declared) && !(program.alone && declared.iter().any(of_project))
+            let is_covered = program.is_covered(&declared) || program.alone && declared.iter().any(of_project);
+            !is_covered
         };
         let failures: Vec<(Program, ProbeFailure)> = failures.iter().filter(is_open).cloned().collect();
         let reason = |(program, why): &(Program, ProbeFailure)| format!("{}: {}", program.name, why.reason);

@@ -88,6 +88,8 @@ pub(super) struct Start {
     pub(super) names: Vec<String>,
     /// Packages that the installing command also installs.
     pub(super) with: Vec<String>,
+    /// Which packages are installed.
+    pub(super) packages: Packages,
     /// The command that builds it, after its packages are installed.
     pub(super) build: Vec<String>,
     /// The same for a project that a manifest at the top builds.
@@ -104,8 +106,19 @@ pub(super) struct Start {
     pub(super) alone: bool,
     /// True if it is tried only where no other start of the recipe found a server in the project.
     pub(super) otherwise: bool,
-    /// True if the project's manifest is one of any recipe.
-    pub(super) of_any_ecosystem: bool,
+}
+
+/// Which packages are installed before a program is built.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Packages {
+    /// Those of a manifest of the same recipe.
+    #[default]
+    Own,
+    /// Those of a manifest of any recipe, which then must exist.
+    Any,
+    /// None: the system has them.
+    System,
 }
 
 /// What counts as one program.

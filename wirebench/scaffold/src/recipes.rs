@@ -8,7 +8,7 @@ use crate::files::Files;
 use crate::hints;
 use crate::port_settings::{self, PortSetting};
 use crate::program::{LaunchMethod, Program, last_name};
-use crate::recipe::{Each, Manifest, Pattern, RECIPES, Recipe, Start, fits};
+use crate::recipe::{Each, Manifest, Packages, Pattern, RECIPES, Recipe, Start, fits};
 use wirebench_declare::args::{Value, fill};
 
 /// The values that words of a recipe name, such as `{folder}`.
@@ -270,9 +270,11 @@ fn list_in_toml(text: &str, path: &str) -> Vec<String> {
 
 fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hit) -> Option<Program> {
     let folder = folder_of(hit.path);
-    let mut recipes = all.iter().filter(|_| start.of_any_ecosystem);
-    let any = recipes.find(|recipe| Project::of(files, recipe, folder).manifest.is_some());
-    let recipe = if start.of_any_ecosystem { any? } else { recipe };
+    let mut recipes = all.iter();
+    let recipe = match start.packages {
+        Packages::Any => recipes.find(|recipe| Project::of(files, recipe, folder).manifest.is_some())?,
+        Packages::Own | Packages::System => recipe,
+    };
     let project = Project::of(files, recipe, folder);
     let is_needed = start.needs.is_empty() || project.manifest.is_some_and(|one| one.file == start.needs);
     if !is_needed || !start.depends.fits(project.text) {
@@ -292,7 +294,11 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
         in_workspace if project.is_in_workspace() && !in_workspace.is_empty() => in_workspace,
         _ => &start.build,
     };
-    let build = join(project.install(&start.with), fill_all(build));
+    let install = match start.packages {
+        Packages::System => Vec::new(),
+        Packages::Own | Packages::Any => project.install(&start.with),
+    };
+    let build = join(install, fill_all(build));
     let own = hit.own.iter().chain(&others);
     let texts: Vec<&str> = own.filter_map(|path| files.text(path)).collect();
     let mut hints = hints::of(&texts);
