@@ -10,7 +10,7 @@ use crate::probe::{self, ProbeContext, ProbeFailure, ProbedServer};
 use crate::program::{self, Program, ServerKey};
 use crate::proto::{self, Call};
 use crate::recipe::fits;
-use crate::{compose, declared, hints, recipes, rust, write};
+use crate::{compose, declared, guess, hints, recipes, rust};
 
 /// The declarations of a repository, as the text of its `wirebench.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -128,12 +128,17 @@ impl Programs {
     }
 
     fn guess_of(&self, programs: &[Program]) -> Found {
+        let exposed = hints::exposed(&self.files);
+        let guessed = programs
+            .iter()
+            .map(|program| guess::guessed(program, &self.calls, exposed));
+        let guessed: Vec<ProbedServer> = guessed.collect();
         Found {
             servers: programs.iter().map(|program| program.name.clone()).collect(),
             probed: false,
             not_probed: Vec::new(),
             questions: Vec::new(),
-            toml: write::toml(programs, &self.calls, hints::exposed(&self.files)),
+            toml: declared::toml(guess::HEAD, &guessed, &[], &self.calls, exposed),
         }
     }
 
@@ -187,7 +192,13 @@ impl Programs {
             probed: true,
             not_probed: failed,
             questions,
-            toml: declared::toml(&probed, &failures, &self.calls, hints::exposed(&self.files)),
+            toml: declared::toml(
+                declared::HEAD,
+                &probed,
+                &failures,
+                &self.calls,
+                hints::exposed(&self.files),
+            ),
         }
     }
 }

@@ -188,7 +188,7 @@ impl Launcher<'_> {
 }
 
 /// The declaration of a server that gets its port by this setting.
-pub(super) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
+pub(crate) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
     Server {
         args: setting.args.iter().cloned().map(Arg::One).collect(),
         env: draft

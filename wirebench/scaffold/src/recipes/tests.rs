@@ -387,11 +387,14 @@ fn ruby_and_php_are_started_by_what_they_bring() {
     );
     assert_told(
         &[("composer.json", "{}"), ("public/index.php", "<?php\n")],
-        &[(
-            "server",
-            "composer install --no-interaction --quiet --working-dir=.",
-            "php -S {address} -t public",
-        )],
+        &[
+            (
+                "server",
+                "composer install --no-interaction --quiet --working-dir=.",
+                "php -S {address} -t public",
+            ),
+            ("server", "", "php -S {address} -t public"),
+        ],
     );
 }
 
