@@ -1,20 +1,20 @@
 //! Writes a `wirebench.toml` from probed servers. Each line has its evidence as a comment.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::hints::Port;
+use crate::guess;
 use crate::probe::{Evidence, ProbeFailure, ProbedServer};
 use crate::program::{LaunchMethod, Program};
 use crate::proto::Call;
-use crate::write::{self, FOOT, list, scenarios, text};
+use crate::write::{FOOT, list, scenarios, text};
 use wirebench_declare::args::Arg;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{
     GrpcOperation, HttpOperation, Operation, Program as Started, ProtoFile, Ready, Server,
 };
 
-const HEAD: &str = "# How wirebench measures the servers of this repository. Every key: docs/FORMAT.md of wirebench.
+pub(super) const HEAD: &str = "# How wirebench measures the servers of this repository. Every key: docs/FORMAT.md of wirebench.
 # Written by `wirebench init` from servers that were built, started and asked: the comment behind a line is its evidence.
 ";
 
@@ -24,12 +24,13 @@ const COMMENT_AT: usize = 44;
 /// The whole file: tables for the probed servers; then, as comments, programs that could not be probed, and the open
 /// questions.
 pub(super) fn toml(
+    head: &str,
     probed: &[ProbedServer],
     failures: &[(Program, ProbeFailure)],
     calls: &[Call],
     exposed: Option<u16>,
 ) -> String {
-    let mut out = HEAD.to_owned();
+    let mut out = head.to_owned();
     let speaks = |grpc: bool| {
         probed
             .iter()
@@ -67,7 +68,7 @@ pub(super) fn toml(
     for (program, why) in failures {
         let _ = writeln!(out, "\n# {}: not declared: {}", program.name, plain(&why.reason));
         let mut guessed = String::new();
-        write::server(&mut guessed, program, calls, exposed, &mut BTreeSet::new());
+        server(&mut guessed, &guess::guessed(program, calls, exposed));
         for line in guessed.lines().filter(|line| !line.is_empty()) {
             let _ = writeln!(out, "# {line}");
         }
@@ -228,7 +229,7 @@ fn operation(out: &mut String, operation: &Operation, evidence: &Evidence) {
 /// `key = value   # why`.
 fn line(out: &mut String, key: &str, value: &str, why: Option<&str>) {
     let written = format!("{key:<9} = {value}");
-    let _ = match why {
+    let _ = match why.filter(|why| !why.is_empty()) {
         Some(why) => writeln!(out, "{written:<COMMENT_AT$} # {}", plain(why)),
         None => writeln!(out, "{written}"),
     };
@@ -290,10 +291,10 @@ pub(super) fn found(program: &Program) -> String {
         LaunchMethod::Package(package) => format!("cargo package {package}"),
         LaunchMethod::Command { command, .. } => shell_words::join(command),
     };
-    let port = match &program.hints.port {
-        Port::Fixed(port) => format!(", port {port} in its source"),
-        Port::Arguments(_) | Port::Environment | Port::Variable(..) | Port::Unknown => String::new(),
-    };
+    let fixed = program.hints.port.as_ref().and_then(|setting| setting.fixed);
+    let port = fixed
+        .map(|port| format!(", port {port} in its source"))
+        .unwrap_or_default();
     format!("{} ({}: {how}{port})", program.name, program.about)
 }
 /// The keys that name a .proto file; empty if the server's reflection is used.

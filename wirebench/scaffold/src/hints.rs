@@ -5,26 +5,13 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::files::Files;
-
-/// How a program gets its port.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Port {
-    /// By these arguments.
-    Arguments(Vec<String>),
-    /// By the environment variable PORT.
-    Environment,
-    /// By this environment variable of its framework, with this value.
-    Variable(String, String),
-    /// A fixed port.
-    Fixed(u16),
-    /// Nothing was found.
-    Unknown,
-}
+use crate::port_settings::{self, PortSetting};
 
 /// What was found in a program's sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hints {
-    pub(super) port: Port,
+    /// How it is told its port; `None` if nothing was found.
+    pub(super) port: Option<PortSetting>,
     /// A path for readiness.
     pub(super) health: Option<String>,
     /// A path it answers to a GET.
@@ -37,18 +24,6 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a constant pattern")
 }
 
-static FLAG: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?x) --(listen|addr|address|bind|port)\b
-        | flag\.\w+\(\s*(?:&\w+\s*,\s*)?"(listen|addr|address|bind|port)"
-        | \#\[arg\([^\]]*\blong\b[^\]]*\)\]\s*(?:pub\s+)?(listen|addr|address|bind|port)\s*:"#,
-    )
-});
-static ENVIRONMENT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"process\.env\.PORT\b|process\.env\[["']PORT["']|[Gg]etenv\(["']PORT["']|environ[^\n]{0,20}["']PORT["']|env::var(?:_os)?\("PORT"\)|env\s*=\s*"PORT""#,
-    )
-});
 static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?x) \.listen\(\s*(?:\{[^}]*?port:\s*)?(\d{2,5})\b
@@ -85,23 +60,13 @@ pub(super) fn of(texts: &[&str]) -> Hints {
     }
 }
 
-fn port(texts: &[&str]) -> Port {
-    if let Some(flag) = texts.iter().find_map(|text| first(&FLAG, text)) {
-        let value = if flag == "port" { "{port}" } else { "{address}" };
-        return Port::Arguments(vec![format!("--{flag}"), value.to_owned()]);
-    }
-    if texts.iter().any(|text| ENVIRONMENT.is_match(text)) {
-        return Port::Environment;
-    }
-    let literal = |text: &str| {
-        LITERAL
-            .captures_iter(text)
-            .find_map(|found| group(&found)?.parse().ok().filter(|port| *port > 0))
+fn port(texts: &[&str]) -> Option<PortSetting> {
+    let literal = |text: &&str| {
+        let mut all = LITERAL.captures_iter(text);
+        all.find_map(|found| group(&found)?.parse().ok().filter(|port| *port > 0))
     };
-    texts
-        .iter()
-        .find_map(|text| literal(text))
-        .map_or(Port::Unknown, Port::Fixed)
+    let fixed = || texts.iter().find_map(literal).map(PortSetting::fixed);
+    port_settings::of_texts(texts).into_iter().next().or_else(fixed)
 }
 
 /// The port that the repository's container exposes.
@@ -130,33 +95,37 @@ fn group(found: &regex::Captures) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn port_of(text: &str) -> Port {
-        of(&[text]).port
+    fn port_of(text: &str) -> String {
+        of(&[text])
+            .port
+            .map_or_else(String::new, |setting| match setting.fixed {
+                Some(port) => port.to_string(),
+                None => setting.to_string(),
+            })
     }
 
     #[test]
     fn a_flag_goes_before_the_environment_and_that_before_a_number() {
-        let by = |flag: &str, value: &str| Port::Arguments(vec![flag.into(), value.into()]);
         for (text, expected) in [
-            ("flag.String(\"addr\", \":8080\", \"\")", by("--addr", "{address}")),
-            ("flag.IntVar(&p, \"port\", 1, \"\")", by("--port", "{port}")),
+            ("flag.String(\"addr\", \":8080\", \"\")", "--addr {address}"),
+            ("flag.IntVar(&p, \"port\", 1, \"\")", "--port {port}"),
             (
                 "#[arg(long, default_value = \"1\")]\n    pub listen: SocketAddr,",
-                by("--listen", "{address}"),
+                "--listen {address}",
             ),
-            ("parser.add_argument('--port')", by("--port", "{port}")),
-            ("process.env.PORT ?? 3000", Port::Environment),
-            ("os.Getenv(\"PORT\")", Port::Environment),
-            ("int(os.environ.get(\"PORT\", 8000))", Port::Environment),
-            ("std::env::var(\"PORT\")", Port::Environment),
-            ("app.listen({ host: 'x', port: 3000 })", Port::Fixed(3000)),
-            ("app.listen(3001)", Port::Fixed(3001)),
-            ("http.ListenAndServe(\":8080\", nil)", Port::Fixed(8080)),
-            ("net.Listen(\"tcp\", \"127.0.0.1:9090\")", Port::Fixed(9090)),
-            ("TcpListener::bind(\"0.0.0.0:7000\")", Port::Fixed(7000)),
-            ("const PORT = 4000", Port::Fixed(4000)),
-            ("listen(99999)", Port::Unknown),
-            ("nothing here", Port::Unknown),
+            ("parser.add_argument('--port')", "--port {port}"),
+            ("process.env.PORT ?? 3000", "PORT={port}"),
+            ("os.Getenv(\"PORT\")", "PORT={port}"),
+            ("int(os.environ.get(\"PORT\", 8000))", "PORT={port}"),
+            ("std::env::var(\"PORT\")", "PORT={port}"),
+            ("app.listen({ host: 'x', port: 3000 })", "3000"),
+            ("app.listen(3001)", "3001"),
+            ("http.ListenAndServe(\":8080\", nil)", "8080"),
+            ("net.Listen(\"tcp\", \"127.0.0.1:9090\")", "9090"),
+            ("TcpListener::bind(\"0.0.0.0:7000\")", "7000"),
+            ("const PORT = 4000", "4000"),
+            ("listen(99999)", ""),
+            ("nothing here", ""),
         ] {
             assert_eq!(port_of(text), expected, "{text}");
         }

@@ -5,6 +5,7 @@ pub mod checks;
 mod compose;
 mod declared;
 mod files;
+mod guess;
 mod hints;
 mod needs;
 mod port_settings;
@@ -22,6 +23,6 @@ pub mod workflows;
 mod write;
 
 pub use files::Files;
+pub use guess::CHANGE_THIS;
 pub use probe::ProbeContext;
 pub use programs::{Found, Programs};
-pub use write::CHANGE_THIS;

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::files::Files;
-use crate::hints::Port;
 use crate::program::Program;
 
 /// Arguments and variables that set a program's port.
@@ -48,25 +47,43 @@ static ASIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"metrics|admin|debug|p
 static FIRST_ARGUMENT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"sys\.argv\[1\]|process\.argv\[2\]|os\.Args\[1\]|args\(\)\s*\.nth\(1\)"));
 
-/// Every setting to try, the likeliest first: those in the program's sources, then the variable PORT, which many frameworks
-/// read by themselves.
+/// Every setting to try, the likeliest first: what its recipe says, those in the program's sources, then the variable PORT, which
+/// many frameworks read by themselves.
 pub(super) fn of(files: &Files, program: &Program) -> Vec<PortSetting> {
-    let mut settings = Vec::new();
-    if let Port::Arguments(args) = &program.hints.port {
-        settings.push(by_args(args.clone()));
-    }
-    if let Port::Variable(name, value) = &program.hints.port {
-        settings.push(PortSetting {
-            env: [(name.clone(), value.clone())].into(),
-            ..PortSetting::default()
-        });
-    }
     let texts: Vec<&str> = program.sources.iter().filter_map(|source| files.text(source)).collect();
+    let told = program
+        .hints
+        .port
+        .iter()
+        .filter(|setting| setting.fixed.is_none())
+        .cloned();
+    let all = told.chain(of_texts(&texts)).chain([by_variable("PORT")]);
+    let mut unique: Vec<PortSetting> = Vec::new();
+    for setting in all {
+        if !unique.contains(&setting) {
+            unique.push(setting);
+        }
+    }
+    unique.truncate(MOST);
+    unique
+}
+
+/// The settings that sources suggest.
+pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
+    let mut settings = Vec::new();
     let named = |pattern: &Regex| -> BTreeSet<String> {
         let all = texts.iter().flat_map(|text| pattern.captures_iter(text));
         all.filter_map(|one| one.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned()))
             .collect()
     };
+    let by_flag = |flag: &String| {
+        let value = if flag.ends_with("port") { "{port}" } else { "{address}" };
+        by_args(vec![format!("--{flag}"), value.to_owned()])
+    };
+    let flags = named(&FLAG);
+    // A plain name goes before variables; a flag for one of several ports goes after them.
+    let (aside, plain): (Vec<_>, Vec<_>) = flags.iter().partition(|flag| flag.contains('-'));
+    settings.extend(plain.into_iter().map(by_flag));
     let variables = named(&VARIABLE);
     if variables.contains("PORT") {
         settings.push(by_variable("PORT"));
@@ -77,28 +94,17 @@ pub(super) fn of(files: &Files, program: &Program) -> Vec<PortSetting> {
             .any(|word| name.contains(word))
     };
     settings.extend(variables.iter().filter(telling).map(|name| by_variable(name)));
-    settings.extend(named(&FLAG).into_iter().map(|flag| {
-        let value = if flag.ends_with("port") { "{port}" } else { "{address}" };
-        by_args(vec![format!("--{flag}"), value.to_owned()])
-    }));
+    settings.extend(aside.into_iter().map(by_flag));
     let addresses = named(&ADDRESS_FLAG);
     let addresses = addresses.iter().filter(|flag| !ASIDE.is_match(flag));
     settings.extend(addresses.map(|flag| by_args(vec![format!("--{flag}"), "{address}".to_owned()])));
     if texts.iter().any(|text| FIRST_ARGUMENT.is_match(text)) {
         settings.push(by_args(vec!["{port}".to_owned()]));
     }
-    settings.push(by_variable("PORT"));
-    let mut unique: Vec<PortSetting> = Vec::new();
-    for setting in settings {
-        if !unique.contains(&setting) {
-            unique.push(setting);
-        }
-    }
-    unique.truncate(MOST);
-    unique
+    settings
 }
 
-fn by_args(args: Vec<String>) -> PortSetting {
+pub(super) fn by_args(args: Vec<String>) -> PortSetting {
     PortSetting {
         args,
         ..PortSetting::default()
@@ -107,19 +113,23 @@ fn by_args(args: Vec<String>) -> PortSetting {
 
 fn by_variable(name: &str) -> PortSetting {
     let value = if name.contains("PORT") { "{port}" } else { "{address}" };
-    PortSetting {
-        env: [(name.to_owned(), value.to_owned())].into(),
-        ..PortSetting::default()
-    }
+    PortSetting::variable(name.to_owned(), value.to_owned())
 }
 
 impl PortSetting {
-    /// The setting as a hint, for a declaration.
-    pub(super) fn port(&self) -> Port {
-        match (self.fixed, self.env.first_key_value()) {
-            (Some(port), _) => Port::Fixed(port),
-            (None, Some((name, value))) => Port::Variable(name.clone(), value.clone()),
-            (None, None) => Port::Arguments(self.args.clone()),
+    /// By an environment variable.
+    pub(super) fn variable(name: String, value: String) -> Self {
+        Self {
+            env: [(name, value)].into(),
+            ..Self::default()
+        }
+    }
+
+    /// A port of the program's own choice.
+    pub(super) fn fixed(port: u16) -> Self {
+        Self {
+            fixed: Some(port),
+            ..Self::default()
         }
     }
 
@@ -160,23 +170,6 @@ mod tests {
         let program = recipes::programs(&files).remove(0);
         let told: Vec<String> = of(&files, &program).iter().map(PortSetting::to_string).collect();
         assert_eq!(told, ["--insecure-addr {address}", "PORT={port}"]);
-    }
-
-    #[test]
-    fn how_a_program_was_told_its_port_is_kept_for_its_declaration() {
-        assert_eq!(
-            by_variable("PORT").port(),
-            Port::Variable("PORT".into(), "{port}".into())
-        );
-        assert_eq!(
-            by_args(vec!["{port}".into()]).port(),
-            Port::Arguments(vec!["{port}".into()])
-        );
-        let fixed = PortSetting {
-            fixed: Some(3000),
-            ..PortSetting::default()
-        };
-        assert_eq!(fixed.port(), Port::Fixed(3000));
     }
 
     #[test]

@@ -35,10 +35,20 @@ pub(super) struct Program {
     pub(super) manifest: String,
 }
 
+/// A server that several programs may be tries for: the language, the folder of the manifest, and the file, which is empty for the
+/// only server of a project.
+pub(super) type ServerKey = (Language, String, String);
+
 impl Program {
-    /// What tells its project from others: a language and the folder of a manifest.
-    pub(super) fn project(&self) -> (Language, String) {
-        (self.language, self.manifest.clone())
+    /// The server that this program is a try for.
+    pub(super) fn key(&self) -> ServerKey {
+        let file = self.sources.first().filter(|_| !self.alone);
+        (self.language, self.manifest.clone(), file.cloned().unwrap_or_default())
+    }
+
+    /// True if its server, or the only server of its project, is among these.
+    pub(super) fn is_covered(&self, servers: &BTreeSet<ServerKey>) -> bool {
+        servers.contains(&self.key()) || servers.contains(&(self.language, self.manifest.clone(), String::new()))
     }
 }
 
@@ -134,15 +144,12 @@ pub(super) fn make_names_unique(programs: &mut [Program]) {
     let mut taken = BTreeSet::new();
     let mut tries = BTreeMap::new();
     for program in programs {
-        // Several tries for one project are one server.
-        let key = (program.project(), program.name.clone());
-        program.name = match tries.get(&key).filter(|_| program.alone) {
-            Some(name) => String::clone(name),
-            None => unique_name(&program.name, &mut taken),
-        };
-        if program.alone {
-            tries.insert(key, program.name.clone());
-        }
+        // Several tries for one server have one name.
+        let key = (program.key(), program.name.clone());
+        let name = tries
+            .entry(key)
+            .or_insert_with(|| unique_name(&program.name, &mut taken));
+        program.name.clone_from(name);
         if let LaunchMethod::Command { build, command } = &mut program.launch {
             for word in build.iter_mut().flatten().chain(command) {
                 *word = word.replace("{name}", &program.name);

@@ -7,10 +7,10 @@ use crate::files::Files;
 use crate::needs::{self, Needs};
 use crate::port_settings::PortSetting;
 use crate::probe::{self, ProbeContext, ProbeFailure, ProbedServer};
-use crate::program::{self, Program};
+use crate::program::{self, Program, ServerKey};
 use crate::proto::{self, Call};
 use crate::recipe::fits;
-use crate::{compose, declared, hints, recipes, rust, write};
+use crate::{compose, declared, guess, hints, recipes, rust};
 
 /// The declarations of a repository, as the text of its `wirebench.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -128,12 +128,17 @@ impl Programs {
     }
 
     fn guess_of(&self, programs: &[Program]) -> Found {
+        let exposed = hints::exposed(&self.files);
+        let guessed = programs
+            .iter()
+            .map(|program| guess::guessed(program, &self.calls, exposed));
+        let guessed: Vec<ProbedServer> = guessed.collect();
         Found {
             servers: programs.iter().map(|program| program.name.clone()).collect(),
             probed: false,
             not_probed: Vec::new(),
             questions: Vec::new(),
-            toml: write::toml(programs, &self.calls, hints::exposed(&self.files)),
+            toml: declared::toml(guess::HEAD, &guessed, &[], &self.calls, exposed),
         }
     }
 
@@ -142,34 +147,32 @@ impl Programs {
     #[must_use]
     pub fn probe(&self, context: &ProbeContext) -> Found {
         let (mut probed, mut failures) = (Vec::new(), Vec::<(Program, ProbeFailure)>::new());
-        let (mut declared_alone, mut declared_projects) = (BTreeSet::new(), BTreeSet::new());
+        let mut declared = BTreeSet::new();
         for program in &self.programs {
             if context.interrupt.is_requested() {
                 break;
             }
             let is_tried = |(other, why): &(Program, ProbeFailure)| {
-                why.is_of_build && program.alone && other.launch.build() == program.launch.build()
+                why.is_of_build && other.key() == program.key() && other.launch.build() == program.launch.build()
             };
-            if declared_alone.contains(&program.project()) || failures.iter().any(is_tried) {
+            if program.is_covered(&declared) || failures.iter().any(is_tried) {
                 continue;
             }
             match probe::probe(context, &self.files, program, &self.calls) {
                 Ok(one) => {
                     probed.push(one);
-                    declared_projects.insert(program.project());
-                    if program.alone {
-                        declared_alone.insert(program.project());
-                    }
+                    declared.insert(program.key());
                 }
                 Err(why) => failures.push((told(program, why.way.as_ref()), why)),
             }
         }
-        let mut failures = first_tries(&failures, |(program, _)| program);
-        // Another try for the same project worked.
-        failures.retain(|(program, _): &(Program, ProbeFailure)| {
-            let taken = program.alone && declared_projects.contains(&program.project());
-            !(taken || declared_alone.contains(&program.project()))
-        });
+        let failures = first_tries(&failures, |(program, _)| program);
+        let is_open = |(program, _): &&(Program, ProbeFailure)| {
+            let of_project = |key: &ServerKey| (key.0, &key.1) == (program.language, &program.manifest);
+            let is_covered = program.is_covered(&declared) || program.alone && declared.iter().any(of_project);
+            !is_covered
+        };
+        let failures: Vec<(Program, ProbeFailure)> = failures.iter().filter(is_open).cloned().collect();
         let reason = |(program, why): &(Program, ProbeFailure)| format!("{}: {}", program.name, why.reason);
         let mut questions = declared::asked(&probed, &failures);
         if !failures.is_empty() {
@@ -189,28 +192,28 @@ impl Programs {
             probed: true,
             not_probed: failed,
             questions,
-            toml: declared::toml(&probed, &failures, &self.calls, hints::exposed(&self.files)),
+            toml: declared::toml(
+                declared::HEAD,
+                &probed,
+                &failures,
+                &self.calls,
+                hints::exposed(&self.files),
+            ),
         }
     }
 }
 
-/// The same without further tries for a project whose only server is among them.
+/// The first try for each server.
 fn first_tries<T: Clone>(all: &[T], program: impl Fn(&T) -> &Program) -> Vec<T> {
-    let mut alone = BTreeSet::new();
-    let is_first = |one: &&T| {
-        let program = program(one);
-        let project = program.project();
-        !alone.contains(&project) && (!program.alone || alone.insert(project))
-    };
+    let mut seen = BTreeSet::new();
+    let is_first = |one: &&T| !program(one).is_covered(&seen) && seen.insert(program(one).key());
     all.iter().filter(is_first).cloned().collect()
 }
 
 /// The program with the port as it was told when it listened; as its sources say if it never did.
 fn told(program: &Program, way: Option<&PortSetting>) -> Program {
     let mut program = program.clone();
-    if let Some(way) = way {
-        program.hints.port = way.port();
-    }
+    program.hints.port = way.cloned().or(program.hints.port);
     program
 }
 

@@ -21,47 +21,42 @@ pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
 
 /// How servers of one ecosystem are found, built and started. Words of commands name values in braces: those of
 /// [`crate::recipes`], and the named groups of the patterns that matched.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Recipe {
     /// Its name for people.
     pub(super) ecosystem: String,
     /// What the job that measures sets up; without it, the runner has everything.
-    #[serde(default)]
     pub(super) setup: Language,
     /// The endings of source files.
-    #[serde(default)]
     pub(super) sources: Vec<String>,
     /// Files whose folder is a project; at one folder, the first goes first.
-    #[serde(default, rename = "manifest")]
+    #[serde(rename = "manifest")]
     pub(super) manifests: Vec<Manifest>,
     /// The ways to start a server, in the order in which they are tried.
-    #[serde(default, rename = "start")]
+    #[serde(rename = "start")]
     pub(super) starts: Vec<Start>,
 }
 
 /// A file whose folder is a project.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Manifest {
     /// Its name.
     pub(super) file: String,
     /// Matches its text; without it, any text will do. Named groups are values.
-    #[serde(default)]
     pub(super) contains: Pattern,
     /// Matches the text of a manifest at the top that builds projects below it.
     pub(super) workspace: Option<Pattern>,
     /// Installs the packages that it declares.
-    #[serde(default)]
     pub(super) install: Vec<String>,
     /// Files beside it, each with the command that installs the packages instead.
-    #[serde(default)]
     pub(super) locks: Vec<Lock>,
 }
 
 /// A lock file.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Lock {
     /// Its name.
     pub(super) file: String,
@@ -70,18 +65,17 @@ pub(super) struct Lock {
 }
 
 /// One way to start a server.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Start {
     /// The file that shows it: a name, the end of a path, or a name with a `*`, which stands for any text; several with `|`.
     pub(super) file: String,
     /// Matches that file's text. Named groups are values; `source` names the file whose text `http` and `grpc` are searched in.
-    #[serde(default)]
     pub(super) contains: Pattern,
-    /// Matches the text of the project's manifest, which then must exist.
-    pub(super) depends: Option<Pattern>,
-    /// The name of the project's manifest.
-    pub(super) needs: Option<String>,
+    /// Matches the text of the project's manifest; of none, the empty text.
+    pub(super) depends: Pattern,
+    /// The name of the project's manifest; without it, any or none will do.
+    pub(super) needs: String,
     /// Matches sources that serve HTTP; without it, all do that do not serve gRPC.
     pub(super) http: Option<Pattern>,
     /// Matches sources that serve gRPC.
@@ -89,44 +83,42 @@ pub(super) struct Start {
     /// If one file of a folder matches this, files of that folder without a match are no servers.
     pub(super) prefer: Option<Pattern>,
     /// What a program is: a file, all matching files of a folder, or a match in a file.
-    #[serde(default)]
     pub(super) each: Each,
     /// Texts whose last part may be its name, tried in order; without them, the file's name, then its folder's.
-    #[serde(default = "names")]
     pub(super) names: Vec<String>,
     /// Packages that the installing command also installs.
-    #[serde(default)]
     pub(super) with: Vec<String>,
+    /// Which packages are installed.
+    pub(super) packages: Packages,
     /// The command that builds it, after its packages are installed.
-    #[serde(default)]
     pub(super) build: Vec<String>,
     /// The same for a project that a manifest at the top builds.
-    #[serde(default)]
     pub(super) build_in_workspace: Vec<String>,
     /// Commands before each start, such as a migration.
-    #[serde(default)]
     pub(super) before: Vec<Vec<String>>,
     /// The command that starts it; it may name `{port}` and the other values of a server's arguments.
     pub(super) command: Vec<String>,
     /// Arguments that tell it its port.
-    #[serde(default)]
     pub(super) args: Vec<String>,
     /// Environment variables; one with a value in braces tells it its port.
-    #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
     /// True if it is the only server of its project: once it is declared, the others are not tried.
-    #[serde(default)]
     pub(super) alone: bool,
     /// True if it is tried only where no other start of the recipe found a server in the project.
-    #[serde(default)]
     pub(super) otherwise: bool,
-    /// True if the project's manifest is one of any recipe.
-    #[serde(default)]
-    pub(super) of_any_ecosystem: bool,
 }
 
-fn names() -> Vec<String> {
-    vec!["{stem}".to_owned()]
+/// Which packages are installed before a program is built.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Packages {
+    /// Those of a manifest of the same recipe.
+    #[default]
+    Own,
+    /// Those of a manifest of any recipe, which then must exist.
+    Any,
+    /// None: the system has them.
+    System,
 }
 
 /// What counts as one program.
@@ -149,6 +141,13 @@ pub(super) struct Pattern(pub(super) Regex);
 impl Default for Pattern {
     fn default() -> Self {
         Self(Regex::new("").expect("the empty pattern is valid"))
+    }
+}
+
+impl Pattern {
+    /// True if it matches a text.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        self.0.is_match(text)
     }
 }
 

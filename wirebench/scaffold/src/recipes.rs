@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use regex::Captures;
 
 use crate::files::Files;
-use crate::hints::{self, Port};
+use crate::hints;
+use crate::port_settings::{self, PortSetting};
 use crate::program::{LaunchMethod, Program, last_name};
-use crate::recipe::{Each, Manifest, Pattern, RECIPES, Recipe, Start, fits};
+use crate::recipe::{Each, Manifest, Packages, Pattern, RECIPES, Recipe, Start, fits};
 use wirebench_declare::args::{Value, fill};
 
 /// The values that words of a recipe name, such as `{folder}`.
@@ -47,17 +48,13 @@ pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, Vec<String>)> 
 
 /// The programs of one recipe; `all` are searched for the manifest of a start that fits any ecosystem.
 pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<Program> {
-    let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for start in &recipe.starts {
         let programs = hits(files, start).into_iter();
         let programs = programs.filter_map(|hit| program(files, recipe, all, start, &hit));
         let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
         let programs = programs.filter(|one| !start.otherwise || !known.contains(&one.manifest));
-        // A file that two ways start is one program, unless the second is another try for the project.
-        let new: Vec<Program> = programs
-            .filter(|one| start.alone || seen.insert(one.sources.first().cloned()))
-            .collect();
+        let new: Vec<Program> = programs.collect();
         found.extend(new);
     }
     found
@@ -77,7 +74,7 @@ fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
     let mut hits: Vec<Hit> = Vec::new();
     let preferred = |path: &str| {
         let text = files.text(path).unwrap_or_default();
-        start.prefer.as_ref().is_some_and(|pattern| pattern.0.is_match(text))
+        start.prefer.as_ref().is_some_and(|pattern| pattern.fits(text))
     };
     for (path, text) in files.all().filter(|(path, _)| fits(&start.file, path)) {
         let matches = start.contains.0.captures_iter(text);
@@ -141,83 +138,81 @@ fn word(folder: &str) -> String {
 struct Project<'a> {
     /// Its folder: `""` or ending in `/`.
     folder: String,
-    /// The folder of its manifest, also above the examined one.
+    /// The folder of its manifest, also above the examined one; of a file without a manifest, the file's folder.
     manifest_folder: String,
-    manifest: &'a Manifest,
+    /// `None` if no manifest was found.
+    manifest: Option<&'a Manifest>,
     text: &'a str,
     files: &'a Files,
 }
 
 impl<'a> Project<'a> {
     /// Searches a folder, then its parent folders, also above the examined folder.
-    fn of(files: &'a Files, recipe: &'a Recipe, folder: &str) -> Option<Self> {
-        let mut folder = folder;
-        loop {
+    fn of(files: &'a Files, recipe: &'a Recipe, start: &str) -> Self {
+        let project = |folder: &str, manifest_folder: &str, manifest, text| Self {
+            folder: folder.to_owned(),
+            manifest_folder: manifest_folder.to_owned(),
+            manifest: Some(manifest),
+            text,
+            files,
+        };
+        for folder in folders_up(start) {
             for manifest in &recipe.manifests {
                 let text = files.text(&format!("{folder}{}", manifest.file));
-                if let Some(text) = text.filter(|text| manifest.contains.0.is_match(text)) {
-                    let folder = folder.to_owned();
-                    return Some(Self {
-                        manifest_folder: folder.clone(),
-                        folder,
-                        manifest,
-                        text,
-                        files,
-                    });
+                if let Some(text) = text.filter(|text| manifest.contains.fits(text)) {
+                    return project(folder, folder, manifest, text);
                 }
             }
-            if folder.is_empty() {
-                break;
-            }
-            folder = folder_of(folder.trim_end_matches('/'));
         }
-        let above = |manifest: &'a Manifest| {
+        let above = recipe.manifests.iter().filter_map(|manifest| {
             let (way, text) = files.above(&manifest.file)?;
-            let fits = manifest.contains.0.is_match(text);
-            fits.then(|| Self {
-                folder: String::new(),
-                manifest_folder: way.to_owned(),
-                manifest,
-                text,
-                files,
-            })
-        };
-        // The nearest one above.
-        recipe
-            .manifests
-            .iter()
-            .filter_map(above)
-            .min_by_key(|project| project.manifest_folder.len())
+            manifest.contains.fits(text).then(|| project("", way, manifest, text))
+        });
+        let nearest = above.min_by_key(|project| project.manifest_folder.len());
+        nearest.unwrap_or_else(|| Self {
+            folder: String::new(),
+            manifest_folder: start.to_owned(),
+            manifest: None,
+            text: "",
+            files,
+        })
     }
 
     fn values(&self) -> Values {
-        let mut values = self
-            .manifest
-            .contains
-            .0
-            .captures(self.text)
-            .map(|found| groups(&self.manifest.contains, &found));
-        let values = values.get_or_insert_default();
+        let Some(manifest) = self.manifest else {
+            return Values::new();
+        };
+        let found = manifest.contains.0.captures(self.text);
+        let mut values = found
+            .map(|found| groups(&manifest.contains, &found))
+            .unwrap_or_default();
         let mut set = |name: &str, value: String| values.insert(name.to_owned(), Value::One(value));
-        set("manifest", format!("{}{}", self.manifest_folder, self.manifest.file));
+        set("manifest", format!("{}{}", self.manifest_folder, manifest.file));
         set("manifest_folder", word(&self.manifest_folder));
-        std::mem::take(values)
+        // A folder inside a project is named after itself.
+        let here = Some(self.files.name()).filter(|_| self.manifest_folder.starts_with("../"));
+        set("here", here.unwrap_or_default().to_owned());
+        values
     }
 
-    fn install(&self, with: &[String]) -> Option<Vec<String>> {
-        let has = |file: &str| {
-            self.files.has(&format!("{}{file}", self.folder)) && self.manifest_folder == self.folder
-                || self
-                    .files
-                    .above(file)
-                    .is_some_and(|(way, _)| way == self.manifest_folder)
+    fn install(&self, with: &[String]) -> Vec<String> {
+        let Some(manifest) = self.manifest else {
+            return Vec::new();
         };
-        let lock = self.manifest.locks.iter().find(|lock| has(&lock.file));
-        let words = self.words(
-            lock.map_or(&self.manifest.install, |lock| &lock.install),
-            &self.values(),
-        );
-        (!words.is_empty()).then(|| words.into_iter().chain(with.iter().cloned()).collect())
+        let is_above = self.manifest_folder != self.folder;
+        let has = |file: &str| match is_above {
+            true => self
+                .files
+                .above(file)
+                .is_some_and(|(way, _)| way == self.manifest_folder),
+            false => self.files.has(&format!("{}{file}", self.folder)),
+        };
+        let lock = manifest.locks.iter().find(|lock| has(&lock.file));
+        let mut words = self.words(lock.map_or(&manifest.install, |lock| &lock.install), &self.values());
+        if !words.is_empty() {
+            words.extend_from_slice(with);
+        }
+        words
     }
 
     /// Fills the words of a command. A word `{toml:a.b}` is the list at that place of the manifest; `{nearest:FILE:ELSE}` is the
@@ -238,25 +233,25 @@ impl<'a> Project<'a> {
     }
 
     fn nearest(&self, file: &str) -> Option<String> {
-        let mut folders = std::iter::successors(Some(self.folder.as_str()), |folder| {
-            (!folder.is_empty()).then(|| folder_of(folder.trim_end_matches('/')))
-        });
-        let below = folders.find(|folder| self.files.has(&format!("{folder}{file}")));
-        below
-            .map(|folder| format!("{}/{file}", word(folder)))
-            .or_else(|| self.files.above(file).map(|(way, _)| format!("{way}{file}")))
+        let below = folders_up(&self.folder).find(|folder| self.files.has(&format!("{folder}{file}")));
+        let above = || self.files.above(file).map(|(way, _)| format!("{way}{file}"));
+        below.map(|folder| format!("{}/{file}", word(folder))).or_else(above)
     }
 
     /// True if a manifest at the top builds this project, too.
     fn is_in_workspace(&self) -> bool {
-        let top = self.files.text(&self.manifest.file).unwrap_or_default();
-        !self.folder.is_empty()
-            && self
-                .manifest
-                .workspace
-                .as_ref()
-                .is_some_and(|pattern| pattern.0.is_match(top))
+        self.manifest.is_some_and(|manifest| {
+            let top = self.files.text(&manifest.file).unwrap_or_default();
+            !self.folder.is_empty() && manifest.workspace.as_ref().is_some_and(|pattern| pattern.fits(top))
+        })
     }
+}
+
+/// A folder and its parent folders, each `""` or ending in `/`.
+fn folders_up(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| {
+        (!folder.is_empty()).then(|| folder_of(folder.trim_end_matches('/')))
+    })
 }
 
 /// The texts of the list at a place of a TOML text, such as `project.dependencies`.
@@ -275,82 +270,71 @@ fn list_in_toml(text: &str, path: &str) -> Vec<String> {
 
 fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hit) -> Option<Program> {
     let folder = folder_of(hit.path);
-    let (recipe, project) = if start.of_any_ecosystem {
-        all.iter()
-            .find_map(|recipe| Some((recipe, Some(Project::of(files, recipe, folder)?))))?
-    } else {
-        (recipe, Project::of(files, recipe, folder))
+    let mut recipes = all.iter();
+    let recipe = match start.packages {
+        Packages::Any => recipes.find(|recipe| Project::of(files, recipe, folder).manifest.is_some())?,
+        Packages::Own | Packages::System => recipe,
     };
-    if start
-        .depends
-        .as_ref()
-        .is_some_and(|pattern| project.as_ref().is_none_or(|one| !pattern.0.is_match(one.text)))
-        || start
-            .needs
-            .as_ref()
-            .is_some_and(|file| project.as_ref().is_none_or(|one| one.manifest.file != *file))
-    {
+    let project = Project::of(files, recipe, folder);
+    let is_needed = start.needs.is_empty() || project.manifest.is_some_and(|one| one.file == start.needs);
+    if !is_needed || !start.depends.fits(project.text) {
         return None;
     }
-    let top = project.as_ref().map_or("", |project| project.folder.as_str());
-    let others: Vec<&str> = others(files, recipe, start, top, hit).collect();
+    let others: Vec<&str> = others(files, recipe, start, &project.folder, hit).collect();
     let (http, grpc) = serves(files, start, hit, &others)?;
-    let mut values = project.as_ref().map(Project::values).unwrap_or_default();
-    set_places(&mut values, files, top, (hit.path, hit.own[0]));
+    let mut values = project.values();
+    set_places(&mut values, files, &project.folder, (hit.path, hit.own[0]));
     values.extend(hit.groups.iter().map(|(name, value)| (name.clone(), value.clone())));
     let needs_module = start.command.iter().any(|word| word.contains("{module}"));
     if needs_module && !values_text(&values, "module").split('.').all(is_identifier) {
         return None;
     }
-    let fill_all = |words: &[String]| match &project {
-        Some(project) => project.words(words, &values),
-        None => words.iter().map(|word| fill(word, &values, 0)).collect(),
-    };
-    let build = match &project {
-        Some(project) if project.is_in_workspace() && !start.build_in_workspace.is_empty() => &start.build_in_workspace,
+    let fill_all = |words: &[String]| project.words(words, &values);
+    let build = match start.build_in_workspace.as_slice() {
+        in_workspace if project.is_in_workspace() && !in_workspace.is_empty() => in_workspace,
         _ => &start.build,
     };
-    let install = project.as_ref().and_then(|project| project.install(&start.with));
-    let build = Some(fill_all(build)).filter(|words| !words.is_empty());
-    let texts: Vec<&str> = hit
-        .own
-        .iter()
-        .chain(&others)
-        .filter_map(|path| files.text(path))
-        .collect();
+    let install = match start.packages {
+        Packages::System => Vec::new(),
+        Packages::Own | Packages::Any => project.install(&start.with),
+    };
+    let build = join(install, fill_all(build));
+    let own = hit.own.iter().chain(&others);
+    let texts: Vec<&str> = own.filter_map(|path| files.text(path)).collect();
     let mut hints = hints::of(&texts);
     let command = plain(fill_all(&start.command));
-    let (telling, env): (Vec<_>, Vec<_>) = start
-        .env
-        .clone()
-        .into_iter()
-        .partition(|(_, value)| value.contains('{'));
+    let tells = |value: &String| {
+        ["{port}", "{address}", "{host}"]
+            .iter()
+            .any(|name| value.contains(name))
+    };
+    let (telling, env): (Vec<_>, Vec<_>) = start.env.clone().into_iter().partition(|(_, value)| tells(value));
     if let Some((name, value)) = telling.into_iter().next() {
-        hints.port = Port::Variable(name, value);
+        hints.port = Some(PortSetting::variable(name, value));
     } else if !start.args.is_empty() {
-        hints.port = Port::Arguments(fill_all(&start.args));
+        hints.port = Some(port_settings::by_args(fill_all(&start.args)));
     } else if command
         .iter()
         .any(|word| word.contains("{port}") || word.contains("{address}"))
     {
-        hints.port = Port::Arguments(Vec::new());
+        hints.port = Some(PortSetting::default());
     }
     Some(Program {
         name: name(files, start, hit, &values),
         about: about(start, hit),
         http,
         grpc,
-        launch: LaunchMethod::Command {
-            build: join(install, build),
-            command,
-        },
+        launch: LaunchMethod::Command { build, command },
         hints,
         before: start.before.iter().map(|words| fill_all(words)).collect(),
-        env: env.into_iter().collect(),
+        env: env
+            .into_iter()
+            .map(|(name, value)| (name, fill(&value, &values, 0)))
+            .collect(),
         alone: start.alone,
         sources: hit.own.iter().chain(&others).map(|path| (*path).to_owned()).collect(),
         language: recipe.setup,
-        manifest: project.map_or_else(|| folder.to_owned(), |project| project.manifest_folder),
+        manifest: project.manifest_folder,
     })
 }
 
@@ -382,14 +366,12 @@ fn plain(command: Vec<String>) -> Vec<String> {
 }
 
 /// One command of two; both of them need a shell.
-fn join(first: Option<Vec<String>>, second: Option<Vec<String>>) -> Option<Vec<String>> {
-    match (first, second) {
-        (Some(first), Some(second)) => {
-            let both = [first, second].map(shell_words::join).join(" && ");
-            Some(vec!["sh".into(), "-c".into(), both])
-        }
-        (first, second) => first.or(second),
+fn join(first: Vec<String>, second: Vec<String>) -> Option<Vec<String>> {
+    if first.is_empty() || second.is_empty() {
+        return Some([first, second].concat()).filter(|words| !words.is_empty());
     }
+    let both = [first, second].map(shell_words::join).join(" && ");
+    Some(vec!["sh".into(), "-c".into(), both])
 }
 
 /// The sources of the same project that are no program of their own: those below the file's folder if nothing else says where
@@ -402,18 +384,13 @@ fn others<'a>(
     hit: &'a Hit,
 ) -> impl Iterator<Item = &'a str> {
     let inner = |path: &str| {
-        let mut folder = folder_of(path);
-        while folder.len() > project.len() {
-            if recipe
+        let mut between = folders_up(folder_of(path)).take_while(|folder| folder.len() > project.len());
+        between.any(|folder| {
+            recipe
                 .manifests
                 .iter()
                 .any(|one| files.has(&format!("{folder}{}", one.file)))
-            {
-                return true;
-            }
-            folder = folder_of(folder.trim_end_matches('/'));
-        }
-        false
+        })
     };
     let is_source = |path: &str| {
         path.rsplit_once('.')
@@ -425,7 +402,7 @@ fn others<'a>(
             path.starts_with(project)
                 && is_source(path)
                 && !hit.own.contains(path)
-                && !(fits(&start.file, path) && start.contains.0.is_match(text))
+                && !(fits(&start.file, path) && start.contains.fits(text))
                 && !inner(path)
         })
         .map(|(path, _)| path)
@@ -441,7 +418,7 @@ fn serves(files: &Files, start: &Start, hit: &Hit, others: &[&str]) -> Option<(b
             paths
                 .iter()
                 .filter_map(|path| files.text(path))
-                .any(|text| pattern.0.is_match(text))
+                .any(|text| pattern.fits(text))
         };
         pattern.as_ref().is_some_and(matches)
     };
@@ -512,7 +489,8 @@ fn values_text(values: &Values, name: &str) -> String {
 
 /// The last part of the first of its texts that says something, or else of its folder.
 fn name(files: &Files, start: &Start, hit: &Hit, values: &Values) -> String {
-    let own = start.names.iter().map(|name| fill(name, values, 0));
+    let stem = start.names.is_empty().then(|| values_text(values, "stem"));
+    let own = start.names.iter().map(|name| fill(name, values, 0)).chain(stem);
     let mut texts = own.chain([folder_of(hit.path).to_owned(), files.name().to_owned()]);
     let name = |text: String| last_name(text.trim_matches(['.', '/'])).filter(|name| !USUAL.contains(&name.as_str()));
     texts.find_map(name).unwrap_or_else(|| "server".to_owned())

@@ -47,6 +47,8 @@ static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*)["'`](?P<path>/[^"'`\s]*)["'`]"#,
     )
 });
+/// `warp::path!("todos")`, `warp::path("todos")`: one segment of a path.
+static SEGMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\bpath!?\("(?P<path>[\w-]+)"\)"#));
 /// Prefixes of routes: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -85,7 +87,7 @@ pub(super) fn of(files: &Files, sources: &[String]) -> Vec<Route> {
     let mut found = Vec::new();
     for (source, text) in texts(files, sources) {
         let mut of_file: Vec<(usize, Route)> = Vec::new();
-        for pattern in [&BY_METHOD, &HANDLE, &ROUTE, &BY_URL, &COMPARED] {
+        for pattern in [&BY_METHOD, &HANDLE, &ROUTE, &BY_URL, &COMPARED, &SEGMENT] {
             for one in pattern.captures_iter(text) {
                 of_file.extend(route(&one, source, text));
             }
@@ -119,7 +121,7 @@ fn route(one: &Captures, source: &str, text: &str) -> Option<(usize, Route)> {
     let method = one.name("method").map_or("GET", |method| method.as_str());
     let route = Route {
         method: method.to_ascii_uppercase(),
-        path: path.as_str().to_owned(),
+        path: format!("/{}", path.as_str().trim_start_matches('/')),
         place: format!("{source}:{line}"),
     };
     usable.then_some((path.start(), route))
@@ -161,6 +163,7 @@ mod tests {
             ("@app.route('/z', methods=['POST'])", "POST /z"),
             ("@app.route('/hello/<name>')", "GET /hello/<name>"),
             ("if self.path == '/users':", "GET /users"),
+            ("warp::path!(\"todos\").and(warp::get())", "GET /todos"),
             ("if (req.url === \"/x\")", "GET /x"),
             ("    @GetMapping(\"/greeting\")", "GET /greeting"),
             ("@RequestMapping(\"/api/books\")", "GET /api/books"),

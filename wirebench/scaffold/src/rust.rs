@@ -198,7 +198,7 @@ fn is_plain(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hints::Port;
+    use crate::port_settings::by_args;
 
     #[test]
     fn a_package_with_a_server_framework_is_built_by_its_name() {
@@ -222,7 +222,7 @@ mod tests {
             (found[0].launch.clone(), found[0].http, found[0].grpc),
             (LaunchMethod::Package("api".into()), true, false)
         );
-        assert_eq!(found[0].hints.port, Port::Arguments(argv(&["--listen", "{address}"])));
+        assert_eq!(found[0].hints.port, Some(by_args(argv(&["--listen", "{address}"]))));
         assert_eq!(found[0].hints.path.as_deref(), Some("/users"));
     }
 

@@ -123,7 +123,7 @@ fn a_folder_of_a_larger_repository_has_its_workflows_at_the_top() {
 fn nothing_found_writes_nothing_and_says_what_was_looked_at() {
     let library = || Bench::empty().file("go.mod", "module example.org/shop\n");
     for (bench, said) in [
-        (Bench::empty(), "Go: no go.mod"),
+        (Bench::empty(), "Go: no *.go, no go.mod"),
         (library(), "Go: go.mod is there, but no program"),
         (library().commit("v1"), "Go: go.mod is there, but no program"),
     ] {

@@ -128,3 +128,37 @@ fn a_program_that_cannot_be_looked_at_is_named_with_its_last_words_and_the_other
     assert_eq!(unknown.code, 2);
     assert!(unknown.stderr.contains("there are: broken, todo"), "{}", unknown.stderr);
 }
+
+const PAGE: &str = "<html><a href=\"/about.html\">about</a></html>\n";
+
+#[test]
+fn what_a_repository_says_about_its_start_is_what_is_declared() {
+    let bench = Bench::empty()
+        .file("Procfile", "web: python3 -m http.server --bind 127.0.0.1 $PORT\n")
+        .file("requirements.txt", "")
+        .file("index.html", PAGE)
+        .commit("theirs");
+    let (ended, toml) = init(&bench, &[]);
+    for line in [
+        "command   = [\"sh\", \"-c\", \"python3 -m http.server --bind 127.0.0.1 $PORT\"]",
+        "env       = { PORT = \"{port}\" }",
+        "request   = { path = \"/\" }",
+    ] {
+        assert!(toml.contains(line), "{line}\n→ {toml}");
+    }
+    assert!(ended.stdout.contains("1 operation: home"), "{}", ended.stdout);
+    verifies(&bench, 1);
+}
+
+#[test]
+fn a_command_knows_the_port_like_the_arguments() {
+    let declared = "builtin_drivers = [\"ab\"]\n[servers.files]\nabout = \"files\"\nprotocols = [\"http\"]\n\
+                    command = [\"sh\", \"-c\", \"exec python3 -m http.server --bind {host} {port}\"]\nready = { http = \"/\" }\n\
+                    [servers.files.operations.home]\nrequest = { path = \"/\" }\n\
+                    [scenarios.home]\nabout = \"home\"\noperation = \"home\"\nload = { connections = 1, duration = \"1s\" }\n";
+    let bench = Bench::empty()
+        .file("index.html", PAGE)
+        .file("wirebench.toml", declared)
+        .commit("theirs");
+    verifies(&bench, 1);
+}

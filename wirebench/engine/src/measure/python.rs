@@ -11,9 +11,11 @@ use crate::measure::digest::hex;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::{build, work_folder};
 
-/// Whether a build command installs packages into the Python environment that is active: `pip install …`.
+/// Whether a build command installs packages into the Python environment that is active: `pip install …`, also as the first
+/// command of `sh -c`.
 #[must_use]
 pub fn installs(words: &[String]) -> bool {
+    let words = plain(words);
     let is_pip = |word: &String| {
         let name = word.rsplit('/').next().unwrap_or_default();
         name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == "pip"
@@ -21,6 +23,16 @@ pub fn installs(words: &[String]) -> bool {
     let pip = words.iter().take(3).position(is_pip);
     let install = words.iter().position(|word| word == "install");
     pip.zip(install).is_some_and(|(pip, install)| pip < install)
+}
+
+/// The words of a command; of `sh -c`, those of its script.
+fn plain(words: &[String]) -> Vec<String> {
+    match words {
+        [shell, option, script] if shell.rsplit('/').next() == Some("sh") && option == "-c" => {
+            shell_words::split(script).unwrap_or_default()
+        }
+        _ => words.to_vec(),
+    }
 }
 
 /// Makes an empty environment at `.wirebench/venv` below a side's folder, and returns the environment variables that
@@ -66,10 +78,10 @@ fn filled_by(folder: &Path, commands: &BTreeSet<&[String]>) -> String {
     let version = wirebench_spawn::command("python3").arg("-VV").output();
     digest.update(version.map(|output| output.stdout).unwrap_or_default());
     for words in commands {
-        for word in *words {
+        for word in plain(words) {
             digest.update(word.as_bytes());
             digest.update([0]);
-            digest.update(fs::read(folder.join(word)).unwrap_or_default());
+            digest.update(fs::read(folder.join(&word)).unwrap_or_default());
             digest.update([0]);
         }
         digest.update([0]);
@@ -112,6 +124,10 @@ mod tests {
         assert!(installs("python3 -m pip install --requirement requirements.txt"));
         assert!(installs("/usr/bin/pip3.11 install flask"));
         assert!(installs("uv pip install -r requirements.txt"));
+        assert!(installs(
+            "sh -c 'python3 -m pip install flask && python3 manage.py migrate'"
+        ));
+        assert!(!installs("sh -c 'npm ci && npm run install'"));
         assert!(!installs("uv sync"));
         assert!(!installs("npm install pip"));
         assert!(!installs("go install ./..."));

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::Check;
+use crate::guess::CHANGE_THIS;
 use crate::programs::Programs;
 use crate::repository as clone;
-use crate::write::CHANGE_THIS;
 use wirebench_declare::Project;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::server::Program;

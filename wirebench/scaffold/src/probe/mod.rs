@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 use self::http::KnownRoutes;
 pub use self::probed::ProbeContext;
 pub(crate) use self::probed::{Evidence, ProbeFailure, ProbedServer};
-use self::start::{Launcher, Running, declared_with};
+pub(crate) use self::start::declared_with;
+use self::start::{Launcher, Running};
 use crate::files::Files;
 use crate::port_settings::{self, PortSetting};
 use crate::program::{LaunchMethod, Program};
@@ -55,14 +56,8 @@ pub(super) fn probe(
         cores: &cores,
     };
     let (setting, running) = launcher.find(&draft, &port_settings::of(files, program))?;
-    let mut probed = ProbedServer {
-        server: declared_with(&draft, &setting),
-        evidence: evidence_of(&setting, &running, took),
-        operations: BTreeMap::new(),
-        more: Vec::new(),
-        questions: Vec::new(),
-        closes: false,
-    };
+    let evidence = evidence_of(&setting, &running, took);
+    let mut probed = ProbedServer::new(declared_with(&draft, &setting), evidence);
     probed.questions.extend(running.unmeasured());
     let routes = KnownRoutes::of(&launcher.output(), files, program);
     let asked = probe_running(context, routes, calls, &running, &mut probed);
@@ -76,7 +71,7 @@ pub(super) fn probe(
 }
 
 /// The declaration before the probe.
-fn draft(program: &Program) -> Server {
+pub(crate) fn draft(program: &Program) -> Server {
     let (made, build) = match &program.launch {
         LaunchMethod::Package(package) => (server::Program::Package(package.clone()), None),
         LaunchMethod::Command { build, command } => (server::Program::Command(command.clone()), build.clone()),

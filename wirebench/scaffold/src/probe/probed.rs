@@ -40,6 +40,20 @@ pub(crate) struct ProbedServer {
     pub(crate) closes: bool,
 }
 
+impl ProbedServer {
+    /// A server without operations yet.
+    pub(crate) fn new(server: Server, evidence: BTreeMap<&'static str, String>) -> Self {
+        Self {
+            server,
+            evidence,
+            operations: BTreeMap::new(),
+            more: Vec::new(),
+            questions: Vec::new(),
+            closes: false,
+        }
+    }
+}
+
 /// The evidence for an operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Evidence {

@@ -98,10 +98,7 @@ impl Launcher<'_> {
         let Some(port) = own else {
             return Err(failed.unwrap_or_else(|| "no way to start it is known".into()).into());
         };
-        let setting = PortSetting {
-            fixed: Some(port),
-            ..PortSetting::default()
-        };
+        let setting = PortSetting::fixed(port);
         let mut running = self.start(&declared_with(draft, &setting))?;
         running.tried = tried.join(", then ");
         if running.is_as_told() {
@@ -191,7 +188,7 @@ impl Launcher<'_> {
 }
 
 /// The declaration of a server that gets its port by this setting.
-pub(super) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
+pub(crate) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
     Server {
         args: setting.args.iter().cloned().map(Arg::One).collect(),
         env: draft

