@@ -268,8 +268,8 @@ impl VariantRuns {
             let total = |run: &EndedRun| Some(of(run.output.work()?).get(place).copied().unwrap_or(0));
             figures::slope(Metric::Syscalls, self.points(&total), f64::INFINITY)
         };
-        let all = self.ended.iter().filter_map(|run| run.output.work());
-        let places: BTreeSet<&FunctionPlace> = all.flat_map(|counts| counts.units.keys()).collect();
+        let counted = || self.ended.iter().filter_map(|run| run.output.work());
+        let places: BTreeSet<&FunctionPlace> = counted().flat_map(|counts| counts.units.keys()).collect();
         let function = |place: &FunctionPlace| {
             let figure = per_request(|counts| &counts.units, place);
             let (file, line, name) = place.clone();
@@ -279,6 +279,7 @@ impl VariantRuns {
                 count: figure.value.filter(|count| *count > 0.0)?,
                 spread: figure.spread?,
                 calls: per_request(|counts| &counts.calls, place).value.unwrap_or(0.0),
+                text: counted().find_map(|counts| counts.texts.get(place).cloned()),
             })
         };
         let mut functions: Vec<FunctionWork> = places.iter().filter_map(|place| function(place)).collect();
