@@ -247,6 +247,24 @@ fn a_program_that_breaks_when_it_is_counted_is_measured_without_and_it_is_said()
 }
 
 #[test]
+fn a_server_that_closes_every_connection_is_counted_by_its_runtime_alone() {
+    let closes = [("    protocol_version = \"HTTP/1.1\"\n\n", "")];
+    let bench = shop("shop.py", &edited(PYTHON, &closes));
+    let more = [
+        closes[0],
+        (
+            "for price in chosen:\n        total",
+            "for price in chosen + [1]:\n        total",
+        ),
+    ];
+    let bench = bench.file("shop.py", &edited(PYTHON, &more));
+    let (found, ended) = work(&bench, "more");
+    let named = changes(&found);
+    assert!(named.len() == 1 && named[0].starts_with("order +"), "{found:#}");
+    assert!(ended.stdout.contains("not counted: hey opened"), "{}", ended.stdout);
+}
+
+#[test]
 fn another_runtime_is_a_folder_and_the_programs_own_start_up_code_still_runs() {
     let counter = "about = \"calls\"\nprograms = [\"python\"]\nunit = \"call\"\ncall = 1\n\
                    [env]\nPYTHONPATH = \"{folder}:{before}\"\nCALLS = \"{out}\"\n";

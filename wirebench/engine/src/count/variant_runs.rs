@@ -96,6 +96,8 @@ pub struct VariantRuns {
     pub failed: BTreeMap<Tool, Failure>,
     /// Tools that are missing on this machine.
     pub missing: Vec<Tool>,
+    /// The facts about a server that closes connections, so that only its runtime can count.
+    pub closing: Option<Box<PlainFacts>>,
 }
 
 impl VariantRuns {
@@ -117,7 +119,10 @@ impl VariantRuns {
                 FailureKind::Uncountable => CountStatus::Skipped,
                 FailureKind::NotReady | FailureKind::NotTried | FailureKind::Other => CountStatus::Failed,
             };
-            return Ok(Counts::without(variant, status, failure.why.clone()));
+            return Ok(Counts {
+                work: runtime.and_then(|runtime| self.work(runtime)),
+                ..Counts::without(variant, status, failure.why.clone())
+            });
         }
         let mut counts = Counts::without(variant, CountStatus::Ok, String::new());
         counts.figures = self.figures(spread_at_most);
@@ -372,6 +377,11 @@ impl VariantRuns {
             let total = |run: &EndedRun| Some(of(&run.output)?.get(name).copied().unwrap_or(0));
             (name, self.points(&total))
         })
+    }
+
+    /// The facts about the server, of whatever plain run.
+    pub fn facts(&self) -> Option<&PlainFacts> {
+        self.plain().or(self.closing.as_deref())
     }
 
     /// The result of a plain run, if there was one.
