@@ -4,9 +4,9 @@
 def owned:
   reduce .[] as $one ({around: [], functions: []};
     $one.ranges[0] as $whole
-    | .around |= map(select(.end >= $whole.endOffset))
+    | .around |= map(select(.to >= $whole.endOffset))
     | (if $one.functionName == "" then .around[-1] else null end) as $owner
-    | ($owner // {name: (if $one.functionName == "" then "(anonymous)" else $one.functionName end), offset: $whole.startOffset, end: $whole.endOffset}) as $named
+    | ($owner // {name: (if $one.functionName == "" then "(anonymous)" else $one.functionName end), offset: $whole.startOffset, to: $whole.endOffset}) as $named
     | (if $one.functionName == "" then . else .around += [$named] end)
     | .functions += [$named + {
         count: ($one.ranges | map(.count) | add),
@@ -22,5 +22,5 @@ def own: startswith("file://") and (contains("/node_modules/") | not);
   | (.url | ltrimstr("file://") | gsub("%20"; " ")) as $file
   # The first function of a file is the file itself.
   | .functions[1:] | owned[]
-  | {name, file: $file, offset, count, calls}
+  | {name, file: $file, offset, to, count, calls}
 ]}

@@ -171,7 +171,7 @@ pub struct ComparedSeries {
 pub struct WorkChange {
     /// What is counted, in the singular: `block`, `bytecode`.
     pub unit: String,
-    /// Functions that do more or less, the largest increase first; then those whose work only moved to or from others.
+    /// Functions that do more or less, the largest increase first; then those that were edited; then those whose work only moved.
     pub functions: Vec<FunctionWorkChange>,
 }
 
@@ -187,9 +187,20 @@ pub struct FunctionWorkChange {
     pub baseline: f64,
     /// Units per request on the candidate.
     pub candidate: f64,
-    /// Whether its work only moved to or from other functions.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub moved: bool,
+    /// What happened to it.
+    pub kind: WorkKind,
+}
+
+/// What happened to a function that a request runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkKind {
+    /// It does more or less.
+    Changed,
+    /// Its text changed, and it does as much: what it calls in the runtime itself is not counted.
+    Edited,
+    /// Its work only moved to or from other functions.
+    Moved,
 }
 
 /// A function whose cost per request changed, or a system call that is made more or less often.

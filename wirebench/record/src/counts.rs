@@ -152,6 +152,9 @@ pub struct FunctionWork {
     pub spread: f64,
     /// Calls per request.
     pub calls: f64,
+    /// Twelve hex digits of its source, where the runtime says where it ends; without blanks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// How much one function uses the C library's function for a system call.

@@ -327,7 +327,7 @@ impl Counter<'_> {
             let mut all = lock();
             let known = &all[job];
             // Tools repeat the wire bytes of what they can count, further plain runs those of the rest.
-            let is_needless = known.plain().is_some_and(|plain| {
+            let is_needless = known.facts().is_some_and(|plain| {
                 let is_uncountable = plain.program.uncountable().is_some();
                 run.runtime = self.runtime_of(&plain.program).filter(|_| run.tool == Tool::Runtime);
                 match run.tool {
@@ -336,7 +336,8 @@ impl Counter<'_> {
                     Tool::Strace | Tool::Dhat | Tool::Callgrind => is_uncountable,
                 }
             });
-            if is_needless || known.failed.contains_key(&run.tool) || known.failed.contains_key(&Tool::Plain) {
+            let is_plain_needed = run.runtime.is_none() && known.failed.contains_key(&Tool::Plain);
+            if is_needless || known.failed.contains_key(&run.tool) || is_plain_needed {
                 return;
             }
             if let Some(failure) = failed_before(jobs, &run, &all) {
@@ -369,7 +370,11 @@ impl Counter<'_> {
                     kind: error.kind(),
                     why: explained(run.tool, &error.to_string()),
                 };
-                lock()[job].failed.insert(run.tool, failure);
+                let mut all = lock();
+                if let RunError::ServerRun(ServerRunError::Connections { plain, .. }) = error {
+                    all[job].closing = plain;
+                }
+                all[job].failed.insert(run.tool, failure);
             }
         }
         if is_ok && !self.keep_raw {
@@ -413,7 +418,7 @@ impl Counter<'_> {
         runs.counts(
             variant,
             (self.spread_at_most, busy),
-            runs.plain().and_then(|plain| self.runtime_of(&plain.program)),
+            runs.facts().and_then(|plain| self.runtime_of(&plain.program)),
             self.folder,
             &format!("counts/{}", job.series.id),
         )

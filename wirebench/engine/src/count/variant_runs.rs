@@ -96,6 +96,8 @@ pub struct VariantRuns {
     pub failed: BTreeMap<Tool, Failure>,
     /// Tools that are missing on this machine.
     pub missing: Vec<Tool>,
+    /// The facts about a server that closes connections, so that only its runtime can count.
+    pub closing: Option<Box<PlainFacts>>,
 }
 
 impl VariantRuns {
@@ -117,7 +119,10 @@ impl VariantRuns {
                 FailureKind::Uncountable => CountStatus::Skipped,
                 FailureKind::NotReady | FailureKind::NotTried | FailureKind::Other => CountStatus::Failed,
             };
-            return Ok(Counts::without(variant, status, failure.why.clone()));
+            return Ok(Counts {
+                work: runtime.and_then(|runtime| self.work(runtime)),
+                ..Counts::without(variant, status, failure.why.clone())
+            });
         }
         let mut counts = Counts::without(variant, CountStatus::Ok, String::new());
         counts.figures = self.figures(spread_at_most);
@@ -268,8 +273,8 @@ impl VariantRuns {
             let total = |run: &EndedRun| Some(of(run.output.work()?).get(place).copied().unwrap_or(0));
             figures::slope(Metric::Syscalls, self.points(&total), f64::INFINITY)
         };
-        let all = self.ended.iter().filter_map(|run| run.output.work());
-        let places: BTreeSet<&FunctionPlace> = all.flat_map(|counts| counts.units.keys()).collect();
+        let counted = || self.ended.iter().filter_map(|run| run.output.work());
+        let places: BTreeSet<&FunctionPlace> = counted().flat_map(|counts| counts.units.keys()).collect();
         let function = |place: &FunctionPlace| {
             let figure = per_request(|counts| &counts.units, place);
             let (file, line, name) = place.clone();
@@ -279,6 +284,7 @@ impl VariantRuns {
                 count: figure.value.filter(|count| *count > 0.0)?,
                 spread: figure.spread?,
                 calls: per_request(|counts| &counts.calls, place).value.unwrap_or(0.0),
+                text: counted().find_map(|counts| counts.texts.get(place).cloned()),
             })
         };
         let mut functions: Vec<FunctionWork> = places.iter().filter_map(|place| function(place)).collect();
@@ -371,6 +377,11 @@ impl VariantRuns {
             let total = |run: &EndedRun| Some(of(&run.output)?.get(name).copied().unwrap_or(0));
             (name, self.points(&total))
         })
+    }
+
+    /// The facts about the server, of whatever plain run.
+    pub fn facts(&self) -> Option<&PlainFacts> {
+        self.plain().or(self.closing.as_deref())
     }
 
     /// The result of a plain run, if there was one.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::count::profile::{ProfileError, Tree};
+use crate::measure::digest;
 use crate::normalise::Jq;
 use wirebench_declare::args::{Value, fill};
 use wirebench_declare::runtime::Runtime;
@@ -27,6 +28,8 @@ pub struct FunctionCounts {
     pub units: BTreeMap<FunctionPlace, u64>,
     /// Calls, by function.
     pub calls: BTreeMap<FunctionPlace, u64>,
+    /// Twelve hex digits of the source of each function whose end is known.
+    pub texts: BTreeMap<FunctionPlace, String>,
 }
 
 /// The common shape that `normalise.jq` writes.
@@ -48,6 +51,9 @@ struct CountedFunction {
     /// Where it begins, in UTF-16 units, if the runtime does not know lines.
     #[serde(default)]
     offset: Option<usize>,
+    /// Where it ends, likewise.
+    #[serde(default)]
+    to: Option<usize>,
     count: u64,
     calls: u64,
 }
@@ -114,24 +120,26 @@ pub fn read(runtime: &Runtime, jq: &Jq, folder: &Path, tree: &Tree) -> Result<Op
 /// The project's own functions; those of several processes are added up.
 fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
     let mut counts = FunctionCounts::default();
-    let mut texts: BTreeMap<String, Vec<u16>> = BTreeMap::new();
+    let mut files: BTreeMap<String, Vec<u16>> = BTreeMap::new();
     for one in shape.functions {
         let is_others = one.file.split('/').any(|part| OTHERS.contains(&part));
         let Some(file) = tree.relative(&one.file).filter(|_| !is_others) else {
             continue;
         };
+        let read = || fs::read_to_string(&one.file).unwrap_or_default();
+        let whole = files
+            .entry(one.file.clone())
+            .or_insert_with(|| read().encode_utf16().collect());
         let line = one.line.or_else(|| {
-            let read = || fs::read_to_string(&one.file).unwrap_or_default();
-            let text = texts
-                .entry(one.file.clone())
-                .or_insert_with(|| read().encode_utf16().collect());
-            let before = text
-                .get(..one.offset?)?
-                .iter()
-                .filter(|unit| **unit == u16::from(b'\n'));
-            u32::try_from(before.count() + 1).ok()
+            let before = whole.get(..one.offset?)?.iter();
+            u32::try_from(before.filter(|unit| **unit == u16::from(b'\n')).count() + 1).ok()
         });
         let place = (file, line.unwrap_or(1), one.name);
+        let text = one.offset.zip(one.to).and_then(|(from, to)| whole.get(from..to));
+        if let Some(text) = text.map(String::from_utf16_lossy) {
+            let words: String = text.split_whitespace().collect();
+            counts.texts.insert(place.clone(), digest::short(&words));
+        }
         *counts.calls.entry(place.clone()).or_default() += one.calls;
         *counts.units.entry(place).or_default() += one.count;
     }
@@ -187,6 +195,7 @@ mod tests {
             file: file.to_string_lossy().into_owned(),
             line: None,
             offset: Some(offset),
+            to: Some(offset + 4),
             count: 3,
             calls: 1,
         };
@@ -200,6 +209,7 @@ mod tests {
         };
         let counts = by_function(shape, &Tree::of(Some(folder.path())));
         let place: FunctionPlace = ("shop.js".into(), 3, "order".into());
+        assert_eq!(counts.texts.len(), 1);
         assert_eq!(counts.units, BTreeMap::from([(place.clone(), 6)]));
         assert_eq!(counts.calls, BTreeMap::from([(place, 2)]));
     }

@@ -19,6 +19,8 @@ use crate::measure::{cores, kill_on_exit, usage};
 
 /// How long a command has to end by itself when the user interrupts it.
 const STOP_GRACE: Duration = Duration::from_secs(2);
+/// How long the other processes of a counted server may run after its leader has ended.
+const WORKERS_GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(1);
 
 /// A command to start, and where.
@@ -157,6 +159,11 @@ impl Group {
         }
         self.await_end(grace);
         let ended = self.has_ended();
+        // Workers write what they counted a little after the leader has ended.
+        let deadline = Instant::now() + WORKERS_GRACE;
+        while ended && !usage::members(self.id()).is_empty() && Instant::now() < deadline {
+            std::thread::sleep(POLL);
+        }
         self.kill_and_reap()?;
         Ok(ended)
     }

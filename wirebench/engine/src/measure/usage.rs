@@ -120,10 +120,17 @@ mod linux {
             .collect()
     }
 
-    /// The processes of a group, by id.
+    /// The processes of a group that have not ended, by id.
     #[must_use]
     pub fn members(group: i32) -> Vec<i32> {
-        members_of(&[group])
+        let mut members = members_of(&[group]);
+        let state = |id: i32| {
+            Process::new(id)
+                .and_then(|process| process.stat())
+                .map(|stat| stat.state)
+        };
+        members.retain(|id| state(*id).is_ok_and(|state| state != 'Z'));
+        members
     }
 
     /// The kernel's accounting tick, ns.

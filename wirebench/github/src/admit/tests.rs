@@ -352,6 +352,31 @@ fn a_system_call_has_a_caller_with_an_inert_name() {
 }
 
 #[test]
+fn what_functions_do_is_admitted_with_inert_names_and_possible_counts() {
+    let with = |unit: &str, name: &str, candidate: f64| {
+        let mut given = golden("counted-regressed");
+        given.series[0].work = Some(WorkChange {
+            unit: unit.into(),
+            functions: vec![FunctionWorkChange {
+                function: name.into(),
+                source: Some(Source {
+                    file: "../../etc/passwd".into(),
+                    line: 1,
+                }),
+                baseline: 1.0,
+                candidate,
+                kind: wirebench_record::comparison::WorkKind::Changed,
+            }],
+        });
+        checked(given, &OF).map(|found| found.series[0].work.clone().unwrap().functions.remove(0))
+    };
+    let found = with("block", "order](https://evil.example)", 3.0).unwrap();
+    assert_eq!((found.function.as_str(), found.source), (function_name::OTHER, None));
+    assert_eq!(with("block", "Basket.total", 3.0).unwrap().function, "Basket.total");
+    assert!(with("@everyone", "order", 3.0).is_err() && with("block", "order", -1.0).is_err());
+}
+
+#[test]
 fn functions_keep_their_place_only_where_it_is_one_of_the_repository() {
     let place = |file: &str, line| {
         let mut given = golden("counted-regressed");

@@ -17,7 +17,7 @@ use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Ver
 use wirebench_record::counts::Counts;
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::{MetricReason, SeriesReason};
-use wirebench_record::run::{Run, Series};
+use wirebench_record::run::{Run, Series, Variant};
 
 /// A rise from 0 has no percentage; it is accepted by an entry of this size, the largest that can be written.
 const FROM_ZERO_PERCENT: f64 = 999.0;
@@ -33,6 +33,10 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
     if presence != Presence::Both {
         return compared;
     }
+    let counts = [Variant::Baseline, Variant::Candidate].map(|side| series.counts_of(side));
+    if let [Some(baseline), Some(candidate)] = counts {
+        compared.work = work::change(baseline, candidate);
+    }
     match sides(run, series) {
         Err(Missing::NotTried(reason)) => compared.reason = Some(reason),
         Err(Missing::Failed(reason)) => {
@@ -42,7 +46,6 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
             let judged = |metric| judged(run, series, (baseline, candidate), metric, gates.margin(series, metric));
             compared.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
             compared.functions = functions::changes(baseline, candidate, &compared.metrics);
-            compared.work = work::change(baseline, candidate);
             new_calls::add_to_list(baseline, candidate, &mut compared.functions);
             compared.verdict = over_gating(&compared.metrics);
             compared.reason = reason(series, baseline, candidate, &compared.metrics);

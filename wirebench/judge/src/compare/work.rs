@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wirebench_record::comparison::{FunctionWorkChange, WorkChange};
+use wirebench_record::comparison::{FunctionWorkChange, WorkChange, WorkKind};
 use wirebench_record::counts::{Counts, FunctionWork};
 
 /// Functions listed.
@@ -14,16 +14,18 @@ struct Pair<'a> {
     sides: [Option<&'a FunctionWork>; 2],
     /// Units per request on the baseline, with what moved here from other functions.
     baseline: f64,
-    moved: bool,
+    kind: WorkKind,
 }
 
 impl<'a> Pair<'a> {
     fn new(sides: [Option<&'a FunctionWork>; 2]) -> Self {
         let baseline = sides[0].map_or(0.0, |work| work.count);
+        let texts = sides.map(|side| side.and_then(|work| work.text.as_ref()));
+        let is_edited = texts[0].is_some() && texts[1].is_some() && texts[0] != texts[1];
         Self {
             sides,
             baseline,
-            moved: false,
+            kind: if is_edited { WorkKind::Edited } else { WorkKind::Changed },
         }
     }
 
@@ -70,8 +72,10 @@ pub(super) fn change(baseline: &Counts, candidate: &Counts) -> Option<WorkChange
     if before.unit != after.unit {
         return None;
     }
-    let mut changed: Vec<Pair> = pairs(&before.functions, &after.functions);
-    changed.retain(Pair::is_changed);
+    let pairs = pairs(&before.functions, &after.functions);
+    let (mut changed, mut edited): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(Pair::is_changed);
+    edited.retain(|pair| pair.kind == WorkKind::Edited);
+    changed.iter_mut().for_each(|pair| pair.kind = WorkKind::Changed);
     let files: BTreeSet<&str> = changed.iter().map(|pair| pair.work().source.file.as_str()).collect();
     for file in files {
         let mut of_file: Vec<&mut Pair> = (changed.iter_mut())
@@ -79,8 +83,9 @@ pub(super) fn change(baseline: &Counts, candidate: &Counts) -> Option<WorkChange
             .collect();
         undo_moves(&mut of_file, after.call);
     }
-    changed.retain(|pair| pair.moved || pair.is_changed());
-    let order = |pair: &Pair| (pair.moved, pair.change() < 0.0);
+    changed.retain(|pair| pair.kind == WorkKind::Moved || pair.is_changed());
+    changed.extend(edited);
+    let order = |pair: &Pair| (pair.kind, pair.change() < 0.0);
     changed.sort_by(|one, other| {
         (order(one).cmp(&order(other))).then(other.change().abs().total_cmp(&one.change().abs()))
     });
@@ -90,7 +95,7 @@ pub(super) fn change(baseline: &Counts, candidate: &Counts) -> Option<WorkChange
         source: Some(pair.work().source.clone()),
         baseline: pair.baseline.max(0.0),
         candidate: pair.candidate(),
-        moved: pair.moved,
+        kind: pair.kind,
     });
     (!changed.is_empty()).then(|| WorkChange {
         unit: after.unit.clone(),
@@ -150,7 +155,7 @@ fn undo_moves(changed: &mut [&mut Pair], call: f64) {
     let net: f64 = changed.iter().map(|pair| pair.change()).sum();
     let has_one_sided = changed.iter().any(|pair| pair.is_on_one_side());
     if has_one_sided && (calls.min(0.0) - noise..=calls.max(0.0) + noise).contains(&net) {
-        changed.iter_mut().for_each(|pair| pair.moved = true);
+        changed.iter_mut().for_each(|pair| pair.kind = WorkKind::Moved);
         return;
     }
     for at in 0..changed.len() {
@@ -192,6 +197,7 @@ mod tests {
                 count: words[2].parse().unwrap(),
                 spread: 0.02,
                 calls: words[3].parse().unwrap(),
+                text: words.get(4).map(|text| (*text).to_owned()),
             }
         };
         let mut counts = wirebench_testing::counts(Variant::Baseline, Vec::new());
@@ -203,13 +209,13 @@ mod tests {
         counts
     }
 
-    /// Each change as `name change`, `moved` of work that moved.
+    /// Each change as `name change`, what else happened to a function.
     fn changes(before: &[&str], after: &[&str]) -> Vec<String> {
         let found = change(&counts(before), &counts(after));
         let functions = found.into_iter().flat_map(|found| found.functions);
-        let said = |one: FunctionWorkChange| match one.moved {
-            true => format!("{} moved", one.function),
-            false => format!("{} {:+}", one.function, one.candidate - one.baseline),
+        let said = |one: FunctionWorkChange| match one.kind {
+            WorkKind::Changed => format!("{} {:+}", one.function, one.candidate - one.baseline),
+            kind => format!("{} {kind:?}", one.function),
         };
         functions.map(said).collect()
     }
@@ -261,11 +267,18 @@ mod tests {
             "a.js:40 check 10 1",
             "a.js:90 log 5 1",
         ];
-        assert_eq!(changes(&whole, &parted), ["sum moved", "check moved", "order moved"]);
-        assert_eq!(changes(&parted, &whole), ["order moved", "sum moved", "check moved"]);
+        assert_eq!(changes(&whole, &parted), ["sum Moved", "check Moved", "order Moved"]);
+        assert_eq!(changes(&parted, &whole), ["order Moved", "sum Moved", "check Moved"]);
         // The extracted function does its work twice.
         let twice = ["a.js:1 order 20 1", "a.js:20 sum 22 1", "a.js:90 log 5 1"];
         assert_eq!(changes(&whole, &twice), ["sum +12"]);
+    }
+
+    #[test]
+    fn a_function_that_was_edited_and_does_as_much_comes_after_those_that_do_more() {
+        let before = ["a.js:1 order 10 1 aa", "a.js:9 price 6 3 bb", "a.js:20 log 5 1 cc"];
+        let after = ["a.js:2 order 10 1 dd", "a.js:10 price 7 3 ee", "a.js:21 log 5 1 cc"];
+        assert_eq!(changes(&before, &after), ["price +1", "order Edited"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::summary::Spread;
 use wirebench_record::comparison::{
-    ComparedMetric, ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, Presence, Verdict,
+    ComparedMetric, ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, Presence, Verdict, WorkKind,
 };
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::SeriesReason;
@@ -193,7 +193,7 @@ impl<'a> Findings<'a> {
     }
 
     /// What the project's own functions do more or less often, by series; and whether a timed metric of the same server got
-    /// worse or looks worse, so that it explains something. Work that only moved is left out where it explains nothing.
+    /// worse or looks worse, so that it explains something. Where it explains nothing, only functions that do more or less are there.
     #[must_use]
     pub fn work(&self, comparison: &'a Comparison) -> Vec<Work<'a>> {
         let server = |series: &'a ComparedSeries| series.id.split('@').nth(1);
@@ -206,7 +206,10 @@ impl<'a> Findings<'a> {
         let all = comparison.series.iter().filter_map(|series| {
             let work = series.work.as_ref()?;
             let explains = is_slower(series);
-            let functions = work.functions.iter().filter(|one| explains || !one.moved);
+            let functions = work
+                .functions
+                .iter()
+                .filter(|one| explains || one.kind == WorkKind::Changed);
             Some(Work {
                 series,
                 unit: &work.unit,

@@ -4,7 +4,7 @@ use crate::report::escape::Escape;
 use crate::report::format::number;
 use crate::report::percent::signed;
 use wirebench_judge::summary::comparison::{Row, Work};
-use wirebench_record::comparison::{FunctionChange, FunctionWorkChange};
+use wirebench_record::comparison::{FunctionChange, FunctionWorkChange, WorkKind};
 use wirebench_record::metric::Metric;
 
 /// `+165 instructions per request (+1.0 %)`: the share is of the baseline's whole.
@@ -35,8 +35,15 @@ pub(super) fn work(change: &FunctionWorkChange, unit: &str, escape: Escape) -> S
     let place = change.source.as_ref().map_or_else(String::new, |source| {
         format!(" ({})", escape.name(&format!("{}:{}", source.file, source.line)))
     });
-    if change.moved {
-        return format!("is code that was moved, extracted or inlined{place}");
+    match change.kind {
+        WorkKind::Moved => return format!("is code that was moved, extracted or inlined{place}"),
+        WorkKind::Edited => {
+            let unit = escape.sentence(unit);
+            return format!(
+                "was edited and executes as many {unit}s per request; work inside the runtime itself is not counted{place}"
+            );
+        }
+        WorkKind::Changed => {}
     }
     let difference = change.candidate - change.baseline;
     let more = if difference < 0.0 { "fewer" } else { "more" };

@@ -197,7 +197,9 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use wirebench_record::comparison::ComparedSeries;
+    use crate::report::comparison::terminal;
+    use wirebench_record::comparison::{ComparedSeries, FunctionWorkChange, WorkChange, WorkKind};
+    use wirebench_record::counts::Source;
     use wirebench_record::reason::{MetricReason, Note, SeriesReason};
     use wirebench_testing::golden;
 
@@ -319,6 +321,75 @@ mod tests {
             "one command for one cause:\n{text}"
         );
         assert!(place("Functions whose cost changed") > place("<details>"));
+    }
+
+    #[test]
+    fn what_functions_do_is_shown_where_a_timing_got_worse_and_folded_elsewhere() {
+        let function = |name: &str, baseline: f64, candidate: f64, kind: WorkKind| FunctionWorkChange {
+            function: name.into(),
+            source: Some(Source {
+                file: "server.js".into(),
+                line: 12,
+            }),
+            baseline,
+            candidate,
+            kind,
+        };
+        let with_work = |name: &str| {
+            let mut comparison = golden(name);
+            let counted = ComparedSeries {
+                id: "count-weather@http@hey".into(),
+                scenario: "count-weather".into(),
+                verdict: None,
+                metrics: Vec::new(),
+                work: Some(WorkChange {
+                    unit: "block".into(),
+                    functions: vec![
+                        function("order", 8.0, 10.0, WorkKind::Changed),
+                        function("price", 1.0, 1.0, WorkKind::Edited),
+                        function("sum", 0.0, 1.0, WorkKind::Moved),
+                    ],
+                }),
+                ..comparison.series[0].clone()
+            };
+            comparison.series.push(counted);
+            comparison
+        };
+        let slower = with_work("regressed");
+        let said = "`order` does 2 more blocks per request, 10 instead of 8 (`server.js:12`)";
+        let edited = "`price` was edited and executes as many blocks per request";
+        let moved = "`sum` is code that was moved, extracted or inlined";
+        let comment = render(&slower);
+        let visible = comment.split("<details>").next().unwrap();
+        assert!(
+            [said, edited, moved].iter().all(|line| visible.contains(line)),
+            "{comment}"
+        );
+        assert!(
+            visible.contains("a count of work, not a cost: it never gates"),
+            "{comment}"
+        );
+        let terminal = terminal::render(&slower, None);
+        assert!(terminal.contains("order does 2 more blocks per request"), "{terminal}");
+
+        let equal = with_work("unchanged");
+        let comment = render(&equal);
+        let folded = comment
+            .split_once("1 function does more or less often per request")
+            .unwrap();
+        assert!(
+            folded.0.ends_with("<details><summary>") && !folded.0.contains("`order`"),
+            "{comment}"
+        );
+        assert!(
+            folded.1.contains("does 2 more blocks") && !comment.contains("`price`"),
+            "{comment}"
+        );
+        let terminal = terminal::render(&equal, None);
+        assert!(
+            terminal.contains("without a slower timing: comparison.md lists them"),
+            "{terminal}"
+        );
     }
 
     #[test]

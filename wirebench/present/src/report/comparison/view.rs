@@ -188,7 +188,7 @@ fn other_work_title(functions: usize) -> Option<String> {
         many => format!("{many} functions do"),
     };
     Some(format!(
-        "{what} more or less often per request, although no timing got worse"
+        "{what} more or less often per request, without a slower timing"
     ))
 }
 
