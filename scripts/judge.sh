@@ -7,6 +7,8 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
 main() {
+  if [[ ! -f "$1/bin/wirebench" ]]; then echo "::error::no runner built wirebench: see the jobs that measure" && return 1; fi
+  if ! compgen -G "$1/runs/*" >/dev/null; then echo "::error::no runner measured anything: see the jobs that measure" && return 1; fi
   # Artifacts keep no permissions.
   chmod +x "$1/bin/wirebench"
   PATH="$1/bin:$PATH"

@@ -94,6 +94,7 @@ impl Place {
             edit(&file, |text| {
                 let text = text.replace("uses: $/", "uses: ./");
                 let text = text.replace("version: source", &format!("version: {}", crate::releases::VERSION));
+                let text = without_building(&text);
                 let stage = "      - uses: ./.github/actions/second-stage";
                 let text = text.replace(stage, &format!("      - uses: {CHECKOUT}\n{stage}"));
                 match text.split_once("\n  deploy:\n") {
@@ -245,6 +246,16 @@ impl Place {
             .find(|file| file.is_file());
         fs::read(file.unwrap_or_else(|| panic!("there is no artifact {name}: {log}"))).unwrap()
     }
+}
+
+/// A workflow without the job that builds this repository's second stage: a release is there to install.
+fn without_building(text: &str) -> String {
+    let built = r"(?s)  # Not called by another repository.*?\n\n|    needs: build\n|    with: \{ version: built \}\n";
+    let text = Regex::new(built).unwrap().replace_all(text, "");
+    let version = Regex::new(r"version: \$\{\{ inputs\.workflow && .*\}\}").unwrap();
+    version
+        .replace_all(&text, "version: $${{ inputs.version }}")
+        .into_owned()
 }
 
 fn edit(file: &Path, change: impl Fn(String) -> String) {

@@ -14,6 +14,7 @@ mod benchmarks;
 mod bisects;
 mod builds;
 mod built;
+mod changes;
 mod clusters;
 mod compare;
 mod counted;

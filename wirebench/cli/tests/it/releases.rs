@@ -285,6 +285,28 @@ fn a_job_that_may_write_takes_an_attested_release_or_nothing() {
 }
 
 #[test]
+fn a_job_that_may_write_takes_what_a_job_of_its_workflow_built() {
+    let to = tempfile::tempdir().unwrap();
+    let install = || {
+        let mut script = Command::new(repository().join("scripts/install.sh"));
+        ended(script.args(["--released", "--version", "built", "--to"]).arg(to.path()))
+    };
+    let missing = install();
+    assert_eq!(missing.code, 1, "{}", missing.stderr);
+    assert!(
+        missing.stderr.contains("see the job that builds it"),
+        "{}",
+        missing.stderr
+    );
+    let program = to.path().join("bin/wirebench");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    let taken = install();
+    assert_eq!(taken.code, 0, "{}", taken.stderr);
+    assert_eq!(fs::metadata(&program).unwrap().permissions().mode() & 0o777, 0o755);
+}
+
+#[test]
 fn a_release_is_downloaded_by_tls_alone() {
     let curl = programs(None);
     let path = curl.path().to_string_lossy().into_owned();
