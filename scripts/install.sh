@@ -17,6 +17,8 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # shellcheck source=scripts/lib/stranger.sh
 source "$root/scripts/lib/stranger.sh"
+# shellcheck source=scripts/lib/taken.sh
+source "$root/scripts/lib/taken.sh"
 
 fail() { echo "install.sh: $1" >&2 && exit "${2:-1}"; }
 
@@ -74,12 +76,6 @@ built() {
   done
 }
 
-# taken TO → the programs there, made executable: artifacts keep no permissions
-taken() {
-  [[ -f "$1/bin/wirebench" ]] || fail "--version built: there is no $1/bin/wirebench; see the job that builds it"
-  chmod 755 "$1/bin/wirebench"
-}
-
 main() {
   local version="" to="$root/.tools/install" wanted released=false
   while [[ $# -gt 0 ]]; do
@@ -97,7 +93,7 @@ main() {
   [[ "$wanted" == source || "$wanted" == built || "$wanted" =~ ^v[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.]+)?$ ]] || fail "--version $wanted: expected a release such as v0.1.0, or source" 2
   if "$released" && [[ "$wanted" == source ]]; then fail "--released: nothing is built here; name a release" 2; fi
   if [[ "$wanted" == built ]]; then
-    taken "$to"
+    taken "$to" || fail "--version built: there is no wirebench in $to/bin; see the job that builds it"
   elif [[ "$wanted" == source ]]; then
     # In a workflow of this repository: the checkout, whose files are as new as now, so that nothing older in a cached target folder passes for them.
     if [[ -f "${GITHUB_WORKSPACE:-}/wirebench/cli/Cargo.toml" ]]; then root="$GITHUB_WORKSPACE"; fi

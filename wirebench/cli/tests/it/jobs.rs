@@ -178,7 +178,7 @@ fn the_second_stage_answers_known_events_with_what_its_own_commit_and_run_made()
         ),
         (
             second,
-            "merge-multiple: true",
+            "pattern: wirebench-*",
             "run-id: ${{ github.event.workflow_run.id }}",
         ),
         (second, "pattern: wirebench-*", "github-token: ${{ github.token }}"),

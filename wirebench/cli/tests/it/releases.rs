@@ -299,8 +299,11 @@ fn a_job_that_may_write_takes_what_a_job_of_its_workflow_built() {
         missing.stderr
     );
     let program = to.path().join("bin/wirebench");
-    fs::create_dir_all(program.parent().unwrap()).unwrap();
-    fs::write(&program, "#!/bin/sh\n").unwrap();
+    for artifact in ["wirebench-0", "wirebench-1"] {
+        let folder = to.path().join("bin").join(artifact);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("wirebench"), "#!/bin/sh\n").unwrap();
+    }
     let taken = install();
     assert_eq!(taken.code, 0, "{}", taken.stderr);
     assert_eq!(fs::metadata(&program).unwrap().permissions().mode() & 0o777, 0o755);
@@ -452,11 +455,12 @@ fn the_image_installs_a_release_from_what_it_copies() {
     let copies = container("COPY ");
     assert_eq!(copies.len(), 2);
     for copy in &copies {
-        let (from, to) = copy.split_once(' ').unwrap();
+        let (files, to) = copy.rsplit_once(' ').unwrap();
         let to = place.path().join(to.trim_start_matches('/'));
         fs::create_dir_all(&to).unwrap();
-        let from = repository().join(from);
-        fs::copy(&from, to.join(from.file_name().unwrap())).unwrap();
+        for from in files.split(' ').map(|file| repository().join(file)) {
+            fs::copy(&from, to.join(from.file_name().unwrap())).unwrap();
+        }
     }
     let run = container("RUN ")
         .into_iter()

@@ -216,7 +216,10 @@ fn the_base_that_is_named_is_the_one_that_was_measured_and_the_one_of_today_stan
     assert_eq!(found.baseline.revision.commit.as_deref(), Some(OF.base));
     assert_eq!(
         found.repeat,
-        format!("wirebench run --baseline {} --candidate {}", OF.base, OF.head)
+        format!(
+            "wirebench run --baseline {} --candidate {} --profile quick --seed 42",
+            OF.base, OF.head
+        )
     );
     let note = Note::OtherBase {
         measured: "3f9d2c71a0b8".into(),
