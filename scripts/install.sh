@@ -2,9 +2,10 @@
 # install.sh: put wirebench, and the load generators that belong to it, into a folder: from a release, checked, or built here.
 #
 # Usage: scripts/install.sh [--version VERSION] [--to DIR] [--released]     prints the folder with the programs, for PATH
-#   --version VERSION  a release such as v0.1.0, or `source` for this checkout; without it, the release that this checkout is of
+#   --version VERSION  a release such as v0.1.0, `source` for this checkout, or `built` for what DIR holds already, which an artifact of the same
+#                      workflow run was unpacked into; without it, the release that this checkout is of
 #   --to DIR           .tools/install in this checkout
-#   --released         a release whose attestation is verified, or nothing: never built here. For every job whose token may write
+#   --released         a release whose attestation is verified, or `built`, or nothing: never built here. For every job whose token may write
 # The archive comes from the releases of the repository $WIREBENCH_REPOSITORY (wirebench/wirebench) on $GITHUB_SERVER_URL (https://github.com).
 # With $WIREBENCH_RELEASES, the URL of a mirror, it comes from $WIREBENCH_RELEASES/VERSION/ instead. It must match its .sha256 file, which is fetched too.
 # If gh is installed and GH_TOKEN is set, gh verifies the attestation: release.yml of that repository built the archive from the tag VERSION, on a
@@ -16,6 +17,8 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # shellcheck source=scripts/lib/stranger.sh
 source "$root/scripts/lib/stranger.sh"
+# shellcheck source=scripts/lib/taken.sh
+source "$root/scripts/lib/taken.sh"
 
 fail() { echo "install.sh: $1" >&2 && exit "${2:-1}"; }
 
@@ -87,9 +90,11 @@ main() {
   done
   mkdir -p "$to" && to="$(cd "$to" && pwd)"
   wanted="${version:-v$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml")}"
-  [[ "$wanted" == source || "$wanted" =~ ^v[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.]+)?$ ]] || fail "--version $wanted: expected a release such as v0.1.0, or source" 2
+  [[ "$wanted" == source || "$wanted" == built || "$wanted" =~ ^v[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.]+)?$ ]] || fail "--version $wanted: expected a release such as v0.1.0, or source" 2
   if "$released" && [[ "$wanted" == source ]]; then fail "--released: nothing is built here; name a release" 2; fi
-  if [[ "$wanted" == source ]]; then
+  if [[ "$wanted" == built ]]; then
+    taken "$to" || fail "--version built: there is no wirebench in $to/bin; see the job that builds it"
+  elif [[ "$wanted" == source ]]; then
     # In a workflow of this repository: the checkout, whose files are as new as now, so that nothing older in a cached target folder passes for them.
     if [[ -f "${GITHUB_WORKSPACE:-}/wirebench/cli/Cargo.toml" ]]; then root="$GITHUB_WORKSPACE"; fi
     built "$to"

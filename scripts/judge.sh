@@ -5,10 +5,12 @@
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+# shellcheck source=scripts/lib/taken.sh
+source "$root/scripts/lib/taken.sh"
 
 main() {
-  # Artifacts keep no permissions.
-  chmod +x "$1/bin/wirebench"
+  if ! taken "$1"; then echo "::error::no runner built wirebench: see the jobs that measure" && return 1; fi
+  if ! compgen -G "$1/runs/*" >/dev/null; then echo "::error::no runner measured anything: see the jobs that measure" && return 1; fi
   PATH="$1/bin:$PATH"
   unset GITHUB_TOKEN
   wirebench --root "$root" merge "$1"/runs/*

@@ -43,13 +43,17 @@ pub fn all(api: &Api, run: u64) -> Result<Vec<Artifact>, Refusal> {
     Ok(api.list(&format!("/actions/runs/{run}/artifacts"), Some("artifacts"))?)
 }
 
-/// The one artifact of that name which the run's newest attempt made.
+/// The one artifact of that name which the run's newest attempt made; `None` if there is none although the run succeeded.
 ///
 /// # Errors
-/// When the run was cut off; when there is no such artifact, or there are several; or it has expired, is too large, or is not
+/// When the run was cut off; when there are several, or none of a run that failed; or it has expired, is too large, or is not
 /// known to be of this run and commit.
-pub fn choose<'a>(artifacts: &'a [Artifact], run: &CheckedRun, name: &str) -> Result<&'a Artifact, Refusal> {
+pub fn choose<'a>(artifacts: &'a [Artifact], run: &CheckedRun, name: &str) -> Result<Option<&'a Artifact>, Refusal> {
     let (id, conclusion) = (run.id, &run.conclusion);
+    // Its job was skipped: the pull request does not have the label that asks for it.
+    if conclusion == "skipped" {
+        return Ok(None);
+    }
     // A run that fails its gate has a whole result; one that was cancelled or timed out may have a part.
     if !["success", "failure"].contains(&conclusion.as_str()) {
         refuse!(
@@ -59,11 +63,13 @@ pub fn choose<'a>(artifacts: &'a [Artifact], run: &CheckedRun, name: &str) -> Re
     // The artifact of an earlier attempt may still be listed. Both times have one format, so they can be compared as text.
     let new = |artifact: &&Artifact| artifact.name == name && artifact.created_at >= run.attempt_started_at;
     let found: Vec<&Artifact> = artifacts.iter().filter(new).collect();
-    let [artifact] = found[..] else {
-        let count = found.len();
-        refuse!(
-            "run {id} ({conclusion}): expected one artifact {name} of its newest attempt, found {count}; see the run's own log"
-        );
+    let artifact = match found[..] {
+        [artifact] => artifact,
+        [] if conclusion == "success" => return Ok(None),
+        _ => refuse!(
+            "run {id} ({conclusion}): expected one artifact {name} of its newest attempt, found {}; see the run's own log",
+            found.len()
+        ),
     };
     if artifact.expired {
         refuse!("run {id}: artifact {name} has expired; run the benchmark again");
@@ -76,7 +82,7 @@ pub fn choose<'a>(artifacts: &'a [Artifact], run: &CheckedRun, name: &str) -> Re
     if maker.is_none_or(|maker| maker.id != id || maker.head_sha != run.head_sha) {
         refuse!("run {id}: artifact {name} is not known to be of this run and its commit");
     }
-    Ok(artifact)
+    Ok(Some(artifact))
 }
 
 /// The artifact's bytes, a zip.

@@ -16,13 +16,35 @@ pub const NAME: &str = "wirebench";
 /// Other pull requests that are named, at most.
 const MOST_OTHERS: usize = 5;
 
+/// The conclusion of a check run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclusion {
+    /// Judged, and nothing is worse.
+    Success,
+    /// Nothing was decided.
+    Neutral,
+    /// Something is worse, or could not be measured.
+    Failure,
+}
+
+impl Conclusion {
+    /// The conclusion of a comparison: neutral if it decided nothing.
+    #[must_use]
+    pub const fn of(verdict: Verdict, breaks_limit: bool) -> Self {
+        match verdict {
+            _ if breaks_limit => Self::Failure,
+            Verdict::Regressed | Verdict::Invalid => Self::Failure,
+            Verdict::Inconclusive | Verdict::NotJudged => Self::Neutral,
+            Verdict::Improved | Verdict::Unchanged => Self::Success,
+        }
+    }
+}
+
 /// The content of a check run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckContent<'a> {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Whether a limit is broken.
-    pub breaks_limit: bool,
+    /// The conclusion, if no other pull request has the same head commit.
+    pub conclusion: Conclusion,
     /// One line.
     pub title: String,
     /// Markdown.
@@ -59,16 +81,14 @@ struct Output {
 }
 
 impl CheckContent<'_> {
-    /// The conclusion of a verdict: neutral if the comparison decided nothing, or if the check run is also visible on other pull
-    /// requests.
+    /// The conclusion as GitHub names it: neutral if the check run is also visible on other pull requests.
     #[must_use]
     pub const fn conclusion(&self) -> &'static str {
-        match self.verdict {
+        match self.conclusion {
             _ if !self.others.is_empty() => "neutral",
-            _ if self.breaks_limit => "failure",
-            Verdict::Regressed | Verdict::Invalid => "failure",
-            Verdict::Inconclusive | Verdict::NotJudged => "neutral",
-            Verdict::Improved | Verdict::Unchanged => "success",
+            Conclusion::Success => "success",
+            Conclusion::Neutral => "neutral",
+            Conclusion::Failure => "failure",
         }
     }
 

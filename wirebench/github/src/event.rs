@@ -63,11 +63,25 @@ pub struct Run {
     pub run_started_at: Option<String>,
 }
 
+/// What started a run that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartedBy {
+    /// A pull request.
+    PullRequest,
+    /// A merge queue, for this pull request and those before it.
+    MergeGroup {
+        /// The number of the pull request.
+        pull: u64,
+    },
+}
+
 /// A run that passed every check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedRun {
     /// Its number.
     pub id: u64,
+    /// What started it.
+    pub started_by: StartedBy,
     /// The commit at the head of the pull request, 40 hex digits.
     pub head_sha: String,
     /// The pull request's branch.
@@ -154,9 +168,9 @@ pub fn check(run: Run, workflow: &str, repository: u64) -> Result<CheckedRun, Re
             log_safe(&run.repository.full_name)
         );
     }
-    if run.event != "pull_request" {
+    if !["pull_request", "merge_group"].contains(&run.event.as_str()) {
         refuse!(
-            "run {id} was not started by pull_request, but by {}",
+            "run {id} was not started by pull_request or merge_group, but by {}",
             log_safe(&run.event)
         );
     }
@@ -182,8 +196,17 @@ pub fn check(run: Run, workflow: &str, repository: u64) -> Result<CheckedRun, Re
     if !names::is_login(&head.owner.login) {
         refuse!("run {id}: {} is not a login", log_safe(&head.owner.login));
     }
+    let started_by = if run.event == "merge_group" {
+        let Some(pull) = queued(&branch).filter(|_| head.id == repository) else {
+            refuse!("run {id}: its branch is none of a merge queue of this repository");
+        };
+        StartedBy::MergeGroup { pull }
+    } else {
+        StartedBy::PullRequest
+    };
     Ok(CheckedRun {
         id,
+        started_by,
         head_sha: run.head_sha,
         head_branch: branch,
         head_repository: head.id,
@@ -192,6 +215,13 @@ pub fn check(run: Run, workflow: &str, repository: u64) -> Result<CheckedRun, Re
         attempt_started_at: run.run_started_at.unwrap_or(run.created_at),
         conclusion: log_safe(&run.conclusion.unwrap_or_else(|| "no conclusion".into())),
     })
+}
+
+/// The pull request that a branch of a merge queue ends with: `gh-readonly-queue/main/pr-7-COMMIT`.
+fn queued(branch: &str) -> Option<u64> {
+    let (_, last) = branch.strip_prefix("gh-readonly-queue/")?.rsplit_once("/pr-")?;
+    let (number, commit) = last.split_once('-')?;
+    number.parse().ok().filter(|_| names::is_commit(commit))
 }
 
 /// Whether a run's path is that workflow's file; the API may add `@` and a ref, but never names another file so.
@@ -207,6 +237,21 @@ pub fn is_file(path: &str, workflow: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_branch_of_a_merge_queue_names_its_last_pull_request() {
+        let commit = "a".repeat(40);
+        assert_eq!(queued(&format!("gh-readonly-queue/release/1.0/pr-7-{commit}")), Some(7));
+        for other in [
+            format!("queue/main/pr-7-{commit}"),
+            format!("gh-readonly-queue/main/pr-x-{commit}"),
+            format!("gh-readonly-queue/pr-7-{commit}"),
+            "gh-readonly-queue/main/pr-7-abc".into(),
+            "gh-readonly-queue/main/7".into(),
+        ] {
+            assert_eq!(queued(&other), None, "{other}");
+        }
+    }
 
     #[test]
     fn a_workflow_is_known_by_its_file_not_by_what_looks_like_it() {

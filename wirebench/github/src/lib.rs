@@ -21,6 +21,7 @@ pub mod rerun;
 pub mod second_stage;
 pub mod sticky;
 pub mod strict;
+pub mod unmeasured;
 
 /// Why the command stops: one sentence that is safe in a workflow's log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

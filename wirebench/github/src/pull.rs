@@ -124,6 +124,7 @@ mod tests {
     fn run() -> CheckedRun {
         CheckedRun {
             id: 1,
+            started_by: crate::event::StartedBy::PullRequest,
             head_sha: "a".repeat(40),
             head_branch: "faster".into(),
             head_repository: 2,

@@ -2,8 +2,9 @@
 
 use crate::admit::{self, ComparedCommits};
 use crate::api::Api;
-use crate::event::{self, CheckedRun, Repository, Run};
+use crate::event::{self, CheckedRun, Repository, Run, StartedBy};
 use crate::pull::{self, Pull, Resolved};
+use crate::unmeasured::Unmeasured;
 use crate::{Refusal, archive, artifact, names, refuse, strict};
 use wirebench_record::comparison::Comparison;
 
@@ -22,6 +23,15 @@ pub enum Stage {
         /// The measured commit.
         head: String,
     },
+    /// Its head is the measured commit, and there is no comparison to be shown.
+    Unmeasured {
+        /// The run.
+        run: CheckedRun,
+        /// The number of the pull request.
+        pull: u64,
+        /// Why there is none.
+        why: Unmeasured,
+    },
 }
 
 /// An admitted comparison, with the run and the pull request that it belongs to.
@@ -38,10 +48,14 @@ pub struct Admitted {
 /// Checks a run of `workflow`, finds its pull request, and admits the comparison in its artifact of that name.
 ///
 /// # Errors
-/// At the first check that fails.
+/// At the first check of run and pull request that fails: nothing may be written then.
 pub fn admitted(api: &Api, run: Run, workflow: &str, artifact: &str) -> Result<Stage, Refusal> {
     let repository: Repository = api.get("")?;
     let run = event::check(run, workflow, repository.id)?;
+    if let StartedBy::MergeGroup { pull } = run.started_by {
+        let why = Unmeasured::MergeGroup;
+        return Ok(Stage::Unmeasured { run, pull, why });
+    }
     let pull = match pull::resolve(&run, &pull::candidates(api, &run)?)? {
         Resolved::Pull(pull) => *pull,
         Resolved::Stale(pull) => {
@@ -54,15 +68,32 @@ pub fn admitted(api: &Api, run: Run, workflow: &str, artifact: &str) -> Result<S
     if !names::is_commit(&pull.base.sha) {
         refuse!("pull request {}: its base names no commit", pull.number);
     }
+    if run.conclusion == "action_required" {
+        let (pull, why) = (pull.number, Unmeasured::WaitsForApproval);
+        return Ok(Stage::Unmeasured { run, pull, why });
+    }
+    let why = match comparison(api, &run, &pull, artifact) {
+        Ok(Some(comparison)) => return Ok(Stage::Current(Box::new(Admitted { run, pull, comparison }))),
+        Ok(None) => Unmeasured::NothingToMeasure,
+        Err(why) => Unmeasured::Refused(why),
+    };
+    let pull = pull.number;
+    Ok(Stage::Unmeasured { run, pull, why })
+}
+
+/// Admits the comparison of a run; `None` if it succeeded and left none.
+fn comparison(api: &Api, run: &CheckedRun, pull: &Pull, artifact: &str) -> Result<Option<Comparison>, Refusal> {
     let artifacts = artifact::all(api, run.id)?;
-    let zip = artifact::download(api, artifact::choose(&artifacts, &run, artifact)?)?;
+    let Some(artifact) = artifact::choose(&artifacts, run, artifact)? else {
+        return Ok(None);
+    };
+    let zip = artifact::download(api, artifact)?;
     let value = strict::parse(&archive::only_file(&zip, FILE)?)?;
     let of = ComparedCommits {
         head: &run.head_sha,
         base: &pull.base.sha,
     };
-    let comparison = admit::admit(value, &of)?;
-    Ok(Stage::Current(Box::new(Admitted { run, pull, comparison })))
+    admit::admit(value, &of).map(Some)
 }
 
 impl Admitted {

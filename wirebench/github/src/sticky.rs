@@ -12,9 +12,20 @@ use crate::rerun::Comment;
 
 /// Who writes with a workflow's token.
 pub(super) const AUTHOR: &str = "github-actions[bot]";
+/// What is done if there is no comment of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfMissing {
+    /// One is made.
+    Make,
+    /// Nothing.
+    Leave,
+}
+
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
+    /// There was no comment, and none was made.
+    Nothing,
     /// A comment was made.
     Created(u64),
     /// The existing comment was updated.
@@ -54,11 +65,11 @@ pub fn ours(comments: &[Comment], marker: &str) -> Option<u64> {
     comments.iter().find(is_ours).map(|comment| comment.id)
 }
 
-/// Brings a comment that begins with the marker up to date, or makes it.
+/// Brings a comment that begins with the marker up to date, or if there is none does what is wanted then.
 ///
 /// # Errors
 /// When GitHub does not take it.
-pub fn write(api: &Api, pull: u64, marker: &str, body: &str) -> Result<Written, Refusal> {
+pub fn write(api: &Api, pull: u64, marker: &str, body: &str, if_missing: IfMissing) -> Result<Written, Refusal> {
     let body = json!({ "body": body });
     let mut gone = Vec::new();
     let find = |gone: &[u64]| -> Result<Option<u64>, ApiError> {
@@ -73,6 +84,9 @@ pub fn write(api: &Api, pull: u64, marker: &str, body: &str) -> Result<Written, 
             Err(error) if matches!(error.status(), Some(404 | 410 | 422)) => gone.push(id),
             Err(error) => return Err(error.into()),
         }
+    }
+    if if_missing == IfMissing::Leave {
+        return Ok(Written::Nothing);
     }
     let made: Made = api.make(&format!("/issues/{pull}/comments"), &body, || {
         Ok(find(&gone)?.map(|id| Made { id }))

@@ -65,7 +65,9 @@ pub fn workflows(facts: &WorkflowFacts) -> Vec<(&'static str, String)> {
         None => revision.clone(),
     };
     let pinned = if is_pinned(facts) {
-        "Every action is used at one full commit, with its version beside it.".to_owned()
+        "Every action is used at one full commit, with its version beside it: those that this wirebench knew when it was released.\n\
+         # Dependabot and Renovate bring them up to date."
+            .to_owned()
     } else {
         format!(
             "{repository}@{revision} can be moved, and its commit is not known here: put the full commit SHA of that release in its place\n\
@@ -94,6 +96,11 @@ fn with_needs(text: &str, needs: &Needs) -> String {
                 "paths:",
                 needs.paths.iter().map(|path| format!("- {}", quoted(path))),
             ),
+            // A required check must also be written for a pull request that changes none of them.
+            "@GLOBS@" if needs.paths.is_empty() => {}
+            "@GLOBS@" => {
+                let _ = writeln!(out, "          paths: {}", quoted(&needs.paths.join(" ")));
+            }
             "@ENV@" => {
                 let why =
                     "# Where a pull request comes from a fork, a variable of this repository has the value behind ||.";
@@ -194,6 +201,7 @@ mod tests {
                     "@BRANCH@",
                     "@PINNED@",
                     "@PATHS@",
+                    "@GLOBS@",
                     "@ENV@",
                     "@SERVICES@",
                     "@BEFORE@",
@@ -225,7 +233,10 @@ mod tests {
                 text.contains(&format!("@{commit} # v7\n")) && !text.contains("@v7"),
                 "{name}"
             );
-            assert!(text.contains("at one full commit"), "{name}");
+            assert!(
+                text.contains("at one full commit") && text.contains("# Dependabot"),
+                "{name}"
+            );
         }
         for (name, text) in workflows(&facts(".", "main")) {
             assert!(text.contains("its commit is not known here"), "{name}");

@@ -1,7 +1,7 @@
 //! `wirebench github comment`: the second stage. Reads the untrusted artifact of a pull request's own run, checks it, and
 //! writes the comparison as a comment and a check.
 //!
-//! The steps are in the order of docs/SECURITY.md. Writing comes last, so that nothing is written after a refusal.
+//! The steps are in the order of docs/SECURITY.md. Writing comes last: after a refusal only the check is written, with the reason.
 
 use std::time::Instant;
 
@@ -10,22 +10,26 @@ use crate::outcome::{Outcome, UsageError};
 use wirebench_github::access::Access;
 use wirebench_github::annotations::{self, Note};
 use wirebench_github::api::{Api, seconds_since};
-use wirebench_github::event::{self, Run};
+use wirebench_github::check::{CheckContent, Conclusion};
+use wirebench_github::event::{self, CheckedRun, Run};
 use wirebench_github::second_stage::{self, Admitted, Stage};
-use wirebench_github::sticky::{self, Written};
+use wirebench_github::sticky::{self, IfMissing, Written};
+use wirebench_github::unmeasured::{self, Unmeasured};
 use wirebench_github::{Refusal, check, names, pull};
 use wirebench_judge::limits;
 use wirebench_judge::summary::comparison::contradiction;
 use wirebench_present::report::comparison::comment::{self, About};
-use wirebench_present::report::comparison::functions;
+use wirebench_present::report::comparison::{functions, headline};
 use wirebench_record::comparison::{Comparison, FunctionChange};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow:
   wirebench github comment                on: workflow_run, after the workflow that measures has ended
   wirebench github comment --run 1234567  any of its runs again
+The check is always written. A comment that exists is always updated.
 Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN.
-Exit codes: 0 written, or the pull request has moved on; 1 refused, and why: nothing is written then.")]
+Exit codes: 0 written, or the pull request has moved on; 1 refused: the check then says why, or nothing is written if the \
+pull request is not known.")]
 pub(super) struct Args {
     /// The number of the workflow run whose comparison is shown; without it, the run of the event in GITHUB_EVENT_PATH.
     #[arg(long, value_name = "ID")]
@@ -36,6 +40,17 @@ pub(super) struct Args {
     /// The artifact that holds the comparison.
     #[arg(long, value_name = "NAME", default_value = "bench-result")]
     artifact: String,
+    /// When a pull request that has no comment yet gets one.
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "changed")]
+    comment: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum When {
+    /// If something changed, failed or was not judged.
+    Changed,
+    /// After every run.
+    Always,
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
@@ -60,10 +75,12 @@ fn stage(api: &Api, args: &Args, workflow: &str) -> Result<(), Refusal> {
             log_stale(pull, &head);
             return Ok(());
         }
+        Stage::Unmeasured { run, pull, why } => return unmeasured(api, workflow, &run, pull, why),
     };
     let (run, pull, comparison) = (&admitted.run, &admitted.pull, &admitted.comparison);
     if let Some(which) = contradiction(comparison) {
-        return Err(Refusal::new(format!("the comparison contradicts itself: {which}")));
+        let why = Refusal::new(format!("the comparison contradicts itself: {which}"));
+        return unmeasured(api, workflow, run, pull.number, Unmeasured::Refused(why));
     }
     let notes = notes(api, comparison, pull.number)?;
     if !admitted.is_current(api)? {
@@ -71,7 +88,28 @@ fn stage(api: &Api, args: &Args, workflow: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let others = pull::other_pulls_at(api, pull.number, &run.head_sha)?;
-    write(api, &admitted, workflow, notes, others)
+    write(api, &admitted, workflow, args.comment, notes, others)
+}
+
+/// Writes the check of a run without a comparison.
+fn unmeasured(api: &Api, workflow: &str, run: &CheckedRun, pull: u64, why: Unmeasured) -> Result<(), Refusal> {
+    let (marker, page) = (sticky::marker(workflow), api.access().run_page(run.id));
+    let content = CheckContent {
+        conclusion: why.conclusion(),
+        title: why.title().into(),
+        summary: why.summary(pull, &page, &unmeasured::jobs(api, run)),
+        page: &page,
+        marker: &marker,
+        pull,
+        others: pull::other_pulls_at(api, pull, &run.head_sha)?,
+        notes: Vec::new(),
+    };
+    let id = check::write(api, &run.head_sha, &content)?;
+    log::info!("commit {}: check run {id}: {}", run.head_sha, content.conclusion());
+    match why {
+        Unmeasured::Refused(why) => Err(why),
+        Unmeasured::NothingToMeasure | Unmeasured::WaitsForApproval | Unmeasured::MergeGroup => Ok(()),
+    }
 }
 
 fn log_stale(pull: u64, head: &str) {
@@ -100,7 +138,14 @@ fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<Note>, Ref
 }
 
 /// Writes the comment and the check; `others` are the numbers of other pull requests with the same head commit.
-fn write(api: &Api, admitted: &Admitted, workflow: &str, notes: Vec<Note>, others: Vec<u64>) -> Result<(), Refusal> {
+fn write(
+    api: &Api,
+    admitted: &Admitted,
+    workflow: &str,
+    when: When,
+    notes: Vec<Note>,
+    others: Vec<u64>,
+) -> Result<(), Refusal> {
     let Admitted { run, pull, comparison } = admitted;
     let (marker, page) = (sticky::marker(workflow), api.access().run_page(run.id));
     let about = About {
@@ -109,16 +154,21 @@ fn write(api: &Api, admitted: &Admitted, workflow: &str, notes: Vec<Note>, other
         run: run.id,
         page: &page,
     };
-    let written = sticky::write(api, pull.number, &marker, &comment::render(comparison, &about))?;
-    let (what, id) = match written {
-        Written::Created(id) => ("created", id),
-        Written::Updated(id) => ("updated", id),
+    let if_missing = if when == When::Always || headline::has_news(comparison) {
+        IfMissing::Make
+    } else {
+        IfMissing::Leave
     };
-    log::info!("pull request {}: comment {id} {what}", pull.number);
+    let body = comment::render(comparison, &about);
+    let written = match sticky::write(api, pull.number, &marker, &body, if_missing)? {
+        Written::Nothing => "no comment: nothing changed".to_owned(),
+        Written::Created(id) => format!("comment {id} created"),
+        Written::Updated(id) => format!("comment {id} updated"),
+    };
+    log::info!("pull request {}: {written}", pull.number);
     let count = notes.len();
-    let content = check::CheckContent {
-        verdict: comparison.verdict,
-        breaks_limit: limits::broken(&comparison.limits) > 0,
+    let content = CheckContent {
+        conclusion: Conclusion::of(comparison.verdict, limits::broken(&comparison.limits) > 0),
         title: comment::title(comparison),
         summary: comment::summary(comparison, &about),
         page: &page,

@@ -18,6 +18,7 @@ use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_present::report::comparison::cells::effect;
 use wirebench_present::report::comparison::functions;
 use wirebench_present::report::format::{plain, shortened};
+use wirebench_present::report::run_view::minutes;
 use wirebench_present::report::{comparison, cut, markdown};
 use wirebench_record::comparison::{Comparison, FunctionChange, Side};
 use wirebench_record::counts::Source;
@@ -50,7 +51,7 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let folder = std::path::absolute(runs::folder_of(&root, args.run.as_deref())?)?;
     let run = runs::read(&folder.join("run.json"))?;
     let comparison = comparisons::read_if_any(&folder)?;
-    show(&text(&run, comparison.as_ref()))?;
+    show(&(text(&run, comparison.as_ref()) + "\n\n" + &minutes(&run) + "\n"))?;
     if let Some(file) = variable("GITHUB_OUTPUT") {
         let lines = outputs(comparison.as_ref(), &folder)?;
         append(Path::new(&file), &lines)?;

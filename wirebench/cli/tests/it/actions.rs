@@ -119,6 +119,28 @@ fn a_push_is_compared_with_where_its_branch_stood() {
 }
 
 #[test]
+fn a_judge_without_a_program_or_a_run_names_the_jobs_to_look_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let judge = || {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/judge.sh");
+        let ran = ended(Command::new(script).arg(folder.path()));
+        assert_eq!(ran.code, 1, "{}", ran.stderr);
+        ran.stdout
+    };
+    assert_eq!(
+        judge(),
+        "::error::no runner built wirebench: see the jobs that measure\n"
+    );
+    let program = folder.path().join("bin/wirebench-1/wirebench");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    fs::write(program, "").unwrap();
+    assert_eq!(
+        judge(),
+        "::error::no runner measured anything: see the jobs that measure\n"
+    );
+}
+
+#[test]
 fn a_push_leaves_what_is_published() {
     let bench = place("true");
     let ran = act(

@@ -60,7 +60,7 @@ fn each_rule_of_jobs_catches_what_breaks_it() {
     let (action, keep) = ("scripts/action.sh", ".github/actions/keep/action.yml");
     let into = |step: &str| format!("{FIRST}    {step}");
     let head = format!("{CHECKOUT}      with: {{ repository: \"a/b\", persist-credentials: false }}\n");
-    let cases: [(&str, &str, &str); 32] = [
+    let cases: [(&str, &str, &str); 28] = [
         (second, FIRST, &into(&head)),
         (second, FIRST, &into(CHECKOUT)),
         (second, FIRST, &into("- run: scripts/test.sh\n      shell: bash\n")),
@@ -75,20 +75,12 @@ fn each_rule_of_jobs_catches_what_breaks_it() {
         (second, "shell: bash", "shell: bash -c 'scripts/test.sh; bash {0}'"),
         (
             comment,
-            "    runs-on: ubuntu-24.04\n",
-            "    runs-on: ubuntu-24.04\n    container: somebody/image\n",
+            "    runs-on: ubuntu-slim\n",
+            "    runs-on: ubuntu-slim\n    container: somebody/image\n",
         ),
         (".github/actions/publish/action.yml", FIRST, &into(SCRIPT)),
         (publish, "actions/deploy-pages@", "actions/github-script@"),
         (comment, STEPS, "    steps:\n      - uses: $/.github/actions/site\n"),
-        (comment, "    if: github.event_name == 'workflow_dispatch'", "    # "),
-        (comment, "    if: github.event_name == 'issue_comment'", "    # "),
-        (
-            comment,
-            " && contains(fromJSON('[\"OWNER\", \"MEMBER\", \"COLLABORATOR\"]'), github.event.comment.author_association)",
-            "",
-        ),
-        (comment, "\"COLLABORATOR\"", "\"COLLABORATOR\", \"NONE\""),
         (".github/actions/publish/action.yml", FIRST, &into(RESTORE)),
         (
             ".github/actions/publish/action.yml",
@@ -153,6 +145,51 @@ fn each_rule_of_jobs_catches_what_breaks_it() {
     }
 }
 
+#[test]
+fn the_second_stage_answers_known_events_with_what_its_own_commit_and_run_made() {
+    let tree = tree();
+    let (comment, second) = (
+        ".github/workflows/comment.yml",
+        ".github/actions/second-stage/action.yml",
+    );
+    for (path, good, bad) in [
+        (
+            comment,
+            "    if: ${{ !cancelled() && (github.event_name == 'workflow_dispatch'",
+            "    # ",
+        ),
+        (
+            comment,
+            "    if: ${{ !cancelled() && github.event_name == 'issue_comment'",
+            "    # ",
+        ),
+        (
+            comment,
+            " && contains(fromJSON('[\"OWNER\", \"MEMBER\", \"COLLABORATOR\"]'), github.event.comment.author_association)",
+            "",
+        ),
+        (comment, "\"COLLABORATOR\"", "\"COLLABORATOR\", \"NONE\""),
+        (comment, "second-stage-${{ github.sha }}", "second-stage"),
+        (comment, "{ contents: read } # to check out", "{ contents: write }"),
+        (
+            comment,
+            "with: { persist-credentials: false }",
+            "with: { persist-credentials: false, ref: \"${{ github.event.workflow_run.head_sha }}\" }",
+        ),
+        (
+            second,
+            "pattern: wirebench-*",
+            "run-id: ${{ github.event.workflow_run.id }}",
+        ),
+        (second, "pattern: wirebench-*", "github-token: ${{ github.token }}"),
+    ] {
+        assert!(
+            !tree.with(path, good, bad).faults().is_empty(),
+            "{path}: {good} → {bad} was not caught"
+        );
+    }
+}
+
 /// A program that `scripts/setup.sh --dev` installs.
 pub(crate) fn tool(name: &str) -> Command {
     let tools = std::env::var_os("WIREBENCH_TOOLS").map_or_else(|| repository().join(".tools"), PathBuf::from);
@@ -184,6 +221,14 @@ fn linters_find_nothing_in_what_init_writes() {
     let audit = || zizmor(&[folder.path().join(".github")]);
     let audited = audit();
     assert_eq!(audited.code, 0, "{}{}", audited.stdout, audited.stderr);
+    // With the label that the file offers.
+    let (bench, text) = &all[0];
+    let with_label = text.replace("# types: [", "types: [").replace("# if: ${{", "if: ${{");
+    assert_eq!(with_label.len(), text.len() - 4, "{text}");
+    fs::write(place.join(bench), with_label).unwrap();
+    for linted in [actionlint([place.join(bench)].into_iter()), audit()] {
+        assert_eq!(linted.code, 0, "{}{}", linted.stdout, linted.stderr);
+    }
     // A tag instead of a commit is what it looks for.
     let (name, text) = &all[0];
     fs::write(place.join(name), text.replace(COMMIT, "v1")).unwrap();

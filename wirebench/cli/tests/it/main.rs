@@ -15,6 +15,7 @@ mod bisects;
 mod builds;
 mod built;
 mod causes;
+mod changes;
 mod clusters;
 mod compare;
 mod counted;

@@ -285,6 +285,31 @@ fn a_job_that_may_write_takes_an_attested_release_or_nothing() {
 }
 
 #[test]
+fn a_job_that_may_write_takes_what_a_job_of_its_workflow_built() {
+    let to = tempfile::tempdir().unwrap();
+    let install = || {
+        let mut script = Command::new(repository().join("scripts/install.sh"));
+        ended(script.args(["--released", "--version", "built", "--to"]).arg(to.path()))
+    };
+    let missing = install();
+    assert_eq!(missing.code, 1, "{}", missing.stderr);
+    assert!(
+        missing.stderr.contains("see the job that builds it"),
+        "{}",
+        missing.stderr
+    );
+    let program = to.path().join("bin/wirebench");
+    for artifact in ["wirebench-0", "wirebench-1"] {
+        let folder = to.path().join("bin").join(artifact);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("wirebench"), "#!/bin/sh\n").unwrap();
+    }
+    let taken = install();
+    assert_eq!(taken.code, 0, "{}", taken.stderr);
+    assert_eq!(fs::metadata(&program).unwrap().permissions().mode() & 0o777, 0o755);
+}
+
+#[test]
 fn a_release_is_downloaded_by_tls_alone() {
     let curl = programs(None);
     let path = curl.path().to_string_lossy().into_owned();
@@ -430,11 +455,12 @@ fn the_image_installs_a_release_from_what_it_copies() {
     let copies = container("COPY ");
     assert_eq!(copies.len(), 2);
     for copy in &copies {
-        let (from, to) = copy.split_once(' ').unwrap();
+        let (files, to) = copy.rsplit_once(' ').unwrap();
         let to = place.path().join(to.trim_start_matches('/'));
         fs::create_dir_all(&to).unwrap();
-        let from = repository().join(from);
-        fs::copy(&from, to.join(from.file_name().unwrap())).unwrap();
+        for from in files.split(' ').map(|file| repository().join(file)) {
+            fs::copy(&from, to.join(from.file_name().unwrap())).unwrap();
+        }
     }
     let run = container("RUN ")
         .into_iter()

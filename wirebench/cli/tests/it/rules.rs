@@ -31,7 +31,7 @@ const USED_BESIDE_A_WRITE: [&str; 6] = [
 /// Workflows of which no job takes anything from a cache.
 const UNCACHED: [&str; 2] = ["publish", "release"];
 /// Conditions that jobs must have, to the letter.
-const CONDITIONS: [(&str, &str, &str); 4] = [
+const CONDITIONS: [(&str, &str, &str); 5] = [
     (
         "bench",
         "alert",
@@ -40,14 +40,19 @@ const CONDITIONS: [(&str, &str, &str); 4] = [
     ("bench", "publish", "${{ !cancelled() && github.event_name == 'push' }}"),
     (
         "comment",
+        "build",
+        "${{ !inputs.workflow && (github.event_name == 'workflow_dispatch' || contains(fromJSON('[\"pull_request\", \"merge_group\"]'), github.event.workflow_run.event) || (startsWith(github.event.comment.body, '/bench') && contains(fromJSON('[\"OWNER\", \"MEMBER\", \"COLLABORATOR\"]'), github.event.comment.author_association))) }}",
+    ),
+    (
         "comment",
-        "github.event_name == 'workflow_dispatch' || (github.event_name == 'workflow_run' && github.event.workflow_run.event == 'pull_request')",
+        "comment",
+        "${{ !cancelled() && (github.event_name == 'workflow_dispatch' || (github.event_name == 'workflow_run' && contains(fromJSON('[\"pull_request\", \"merge_group\"]'), github.event.workflow_run.event))) }}",
     ),
     (
         "comment",
         "rerun",
-        "github.event_name == 'issue_comment' && github.event.issue.pull_request && startsWith(github.event.comment.body, '/bench') && \
-         contains(fromJSON('[\"OWNER\", \"MEMBER\", \"COLLABORATOR\"]'), github.event.comment.author_association)",
+        "${{ !cancelled() && github.event_name == 'issue_comment' && github.event.issue.pull_request && startsWith(github.event.comment.body, '/bench') && \
+         contains(fromJSON('[\"OWNER\", \"MEMBER\", \"COLLABORATOR\"]'), github.event.comment.author_association) }}",
     ),
 ];
 /// What publishing demands.
@@ -139,7 +144,7 @@ impl Tree {
                 .collect();
             let starts = |names: &[&str]| triggers.iter().any(|trigger| names.contains(&trigger.as_str()));
             let started = Started {
-                by_pull_requests: starts(&["pull_request"]),
+                by_pull_requests: starts(&["pull_request", "merge_group"]),
                 by_others: starts(&["workflow_run", "issue_comment"]),
                 only_called: triggers.iter().all(|trigger| *trigger == "workflow_call"),
             };
@@ -256,7 +261,12 @@ impl Started {
             let used = yaml["uses"].as_str().unwrap_or_default();
             let with = |name: &str| !yaml["with"][name].is_null();
             let cached = used.contains("cache") || with("cache") || with("cache-dependency-path");
-            if cached && (writes || self.by_others || UNCACHED.contains(&job.workflow.as_str())) {
+            // What a second stage builds is cached by its own commit alone.
+            let by_commit = yaml["with"]["key"]
+                .as_str()
+                .is_some_and(|key| key.contains("${{ github.sha }}"));
+            let loosely = self.by_others && (!by_commit || with("restore-keys"));
+            if cached && (writes || loosely || UNCACHED.contains(&job.workflow.as_str())) {
                 say(format!("comes to a cache by {used}"));
             }
             if writes && (with("ref") || with("repository")) {
@@ -264,7 +274,13 @@ impl Started {
                     "may write, and takes something else than its own commit by {used}"
                 ));
             }
-            if self.by_others && !used.is_empty() && !used.starts_with("$/") {
+            // An artifact of the same run; and where the token only reads, a build of the default branch.
+            let of_this_run = used.starts_with("actions/download-artifact@")
+                && !["run-id", "github-token", "repository"].iter().any(|name| with(name));
+            let builds = ["actions/checkout@", "actions/cache/", "actions/upload-artifact@"];
+            let builds =
+                !writes && builds.iter().any(|start| used.starts_with(start)) && !with("ref") && !with("repository");
+            if self.by_others && !used.is_empty() && !used.starts_with("$/") && !of_this_run && !builds {
                 say(format!("comes to {used} in the second stage"));
             }
             let run = yaml["run"].as_str().unwrap_or_default();

@@ -30,6 +30,8 @@ pub const SERIES: usize = 500;
 const LIMITS: usize = 1000;
 /// Functions of one series, at most.
 const FUNCTIONS: usize = 60;
+/// Words of the command that repeats a run, at most.
+const REPEATED: usize = 40;
 /// Programs, and notes, at most.
 const FEW: usize = 64;
 
@@ -102,7 +104,7 @@ pub fn checked(given: Comparison, of: &ComparedCommits) -> Result<Comparison, Re
         method,
         host,
         tools,
-        repeat: _,
+        repeat,
         limits,
         series,
     } = given;
@@ -138,10 +140,36 @@ pub fn checked(given: Comparison, of: &ComparedCommits) -> Result<Comparison, Re
         method,
         host: self::host(host)?,
         tools: tools.into_iter().filter(is_tool).collect(),
-        repeat: format!("wirebench run --baseline {measured} --candidate {}", of.head),
+        repeat: repeated(&repeat, &measured, of.head),
         limits: every_limit(limits, &series)?,
         series,
     })
+}
+
+/// The command that repeats the measurement of these commits, with those flags of the run's own command whose values fit their grammar.
+fn repeated(given: &str, measured: &str, head: &str) -> String {
+    let mut words = vec!["wirebench", "run", "--baseline", measured, "--candidate", head];
+    let given: Vec<&str> = given.split(' ').collect();
+    for pair in given.windows(2) {
+        let [flag, value] = pair else { continue };
+        let is_known = match *flag {
+            "--profile" => wirebench_record::names::is_declarable(value),
+            "--scenario" | "--server" | "--driver" => wirebench_record::names::is_declarable(value),
+            "--rounds" | "--seed" => value.parse::<u64>().is_ok(),
+            "--budget" => is_duration(value),
+            _ => false,
+        };
+        if is_known && words.len() < REPEATED {
+            words.extend([flag, value]);
+        }
+    }
+    words.join(" ")
+}
+
+/// `90s`, `6m`: a number of at most four digits and a unit.
+fn is_duration(text: &str) -> bool {
+    let digits = text.strip_suffix(['s', 'm', 'h']).unwrap_or_default();
+    (1..=4).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Limits of series of this comparison, each with possible numbers and the verdict that follows from them.

@@ -216,7 +216,10 @@ fn the_base_that_is_named_is_the_one_that_was_measured_and_the_one_of_today_stan
     assert_eq!(found.baseline.revision.commit.as_deref(), Some(OF.base));
     assert_eq!(
         found.repeat,
-        format!("wirebench run --baseline {} --candidate {}", OF.base, OF.head)
+        format!(
+            "wirebench run --baseline {} --candidate {} --profile quick --seed 42",
+            OF.base, OF.head
+        )
     );
     let note = Note::OtherBase {
         measured: "3f9d2c71a0b8".into(),
@@ -224,6 +227,34 @@ fn the_base_that_is_named_is_the_one_that_was_measured_and_the_one_of_today_stan
     };
     assert_eq!(found.notes[0], note);
     assert!(!checked(golden("regressed"), &OF).unwrap().notes.contains(&note));
+}
+
+#[test]
+fn the_command_that_repeats_it_keeps_profile_rounds_seed_and_budget_and_nothing_else() {
+    let repeat = |given: &str| {
+        let comparison = Comparison {
+            repeat: given.into(),
+            ..golden("regressed")
+        };
+        checked(comparison, &OF).unwrap().repeat
+    };
+    let start = format!("wirebench run --baseline {} --candidate {}", OF.base, OF.head);
+    let kept = " --profile quick --scenario weather-fixed-count --budget 6m --rounds 12 --seed 42";
+    assert_eq!(
+        repeat(&format!("wirebench run --baseline main{kept}")),
+        format!("{start}{kept}")
+    );
+    for evil in [
+        "wirebench run --profile $(evil) --seed -1 --budget 6m;evil --rounds 1e3",
+        "evil --seed",
+        "wirebench run --root /evil --server-host ssh://evil --profile",
+        "--profile quick;evil --scenario -evil --budget 99999m",
+        "--seed\n7 --profile evil\u{202e}",
+    ] {
+        assert_eq!(repeat(evil), start, "{evil}");
+    }
+    let long = repeat(&" --seed 7".repeat(1000));
+    assert!(long.len() < 400, "{} bytes", long.len());
 }
 
 #[test]

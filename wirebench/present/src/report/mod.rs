@@ -19,7 +19,7 @@ pub mod limits;
 pub mod markdown;
 pub mod pacing;
 pub mod percent;
-pub(crate) mod run_view;
+pub mod run_view;
 mod scenario;
 pub(crate) mod status;
 pub mod table;

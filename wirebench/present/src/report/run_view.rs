@@ -133,6 +133,26 @@ pub(crate) fn time_spent(run: &Run) -> Option<String> {
     ))
 }
 
+/// The minutes that a run took on all its machines, by phase; checkouts and installations are not among them.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn minutes(run: &Run) -> String {
+    let spent = &run.spent;
+    let minutes = |ns: u64| format!("{:.1}", ns as f64 / 60e9);
+    let machines = match run.shards.len() {
+        0 | 1 => "1 machine".to_owned(),
+        all => format!("{all} machines together"),
+    };
+    format!(
+        "Minutes of {machines}, without checkouts and installations: {} (builds {}, counting {}, load {}, other {}).",
+        minutes(spent.build_ns + spent.count_ns + spent.measure_ns),
+        minutes(spent.build_ns),
+        minutes(spent.count_ns),
+        minutes(spent.load_ns),
+        minutes(spent.measure_ns.saturating_sub(spent.load_ns)),
+    )
+}
+
 /// The machine and its cores; of several machines each with what it measured. Each fact under its name.
 pub(crate) fn machines(run: &Run, escape: Escape) -> Vec<(&'static str, String)> {
     let fingerprint = |host: &Host| escape.name(&host.fingerprint);

@@ -1,4 +1,4 @@
-//! Artifacts that somebody made to do harm: each one is refused with nothing written.
+//! Artifacts that somebody made to do harm: each one is refused, and only a failing check is written.
 
 use std::io::{Cursor, Write as _};
 
@@ -21,7 +21,7 @@ fn plain() -> SimpleFileOptions {
 }
 
 fn refused(zip: &[u8]) -> String {
-    Scene::with(zip).refused()
+    Scene::with(zip).refused_by_the_check()
 }
 
 /// The place of a signature, the last one.
@@ -156,7 +156,7 @@ fn what_is_too_large_is_not_even_downloaded_and_what_grows_is_not_read() {
     let zip = zipped(&good());
     let scene = Scene::with(&zip);
     scene.fake.known().artifacts.insert(RUN, vec![listed(257 << 10)]);
-    assert!(scene.refused().contains("263168 bytes"));
+    assert!(scene.refused_by_the_check().contains("263168 bytes"));
     assert!(
         scene
             .fake
@@ -166,7 +166,7 @@ fn what_is_too_large_is_not_even_downloaded_and_what_grows_is_not_read() {
     );
     scene.fake.known().archives.insert(ARTIFACT, vec![0; 257 << 10]);
     scene.fake.known().artifacts.insert(RUN, vec![listed(1000)]);
-    assert!(scene.refused().contains("larger than was said"));
+    assert!(scene.refused_by_the_check().contains("larger than was said"));
 }
 
 #[test]

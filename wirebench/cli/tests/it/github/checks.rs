@@ -67,7 +67,8 @@ fn margins_and_bounds_that_let_everything_pass_are_refused() {
     let margin = changed("unchanged", |value| {
         each_metric(value, |metric| metric["margin_percent"] = json!(1e11));
     });
-    assert!(margin.refused().contains("not possible"), "{}", margin.refused());
+    let said = margin.refused_by_the_check();
+    assert!(said.contains("not possible"), "{said}");
     let bound = changed("unchanged", |value| {
         let metric = &mut value["series"][0]["metrics"][0];
         let ten_times = metric["baseline"].as_f64().unwrap() * 10.0;
@@ -79,7 +80,8 @@ fn margins_and_bounds_that_let_everything_pass_are_refused() {
             metric[field] = json!(number);
         }
     });
-    assert!(bound.refused().contains("effect_percent"), "{}", bound.refused());
+    let said = bound.refused_by_the_check();
+    assert!(said.contains("effect_percent"), "{said}");
 }
 
 /// Pull request 8 is of another fork, at the same commit, and its own run says that nothing changed.
@@ -179,4 +181,109 @@ fn a_sentence_in_place_of_a_functions_name_is_not_said() {
         !text.contains("evil") && !text.contains("token has") && !check.contains("evil"),
         "{text}\n{check}"
     );
+}
+
+/// The check of a run that says otherwise in some places, left no artifact, and had these jobs; nobody is answered by a comment.
+fn check_without_artifact(changes: &[(&str, Value)], jobs: Vec<Value>) -> (i32, Value) {
+    let scene = Scene::of("regressed");
+    let mut run = run();
+    for (field, value) in changes {
+        run[*field] = value.clone();
+    }
+    {
+        let mut known = scene.fake.known();
+        known.runs = vec![run.clone()];
+        known.artifacts.clear();
+        known.jobs.insert(RUN, jobs);
+    }
+    scene.event(
+        &json!({ "action": "completed", "workflow_run": run, "repository": repository(REPOSITORY_ID, REPOSITORY) }),
+    );
+    let ended = scene.comment();
+    let known = scene.fake.known();
+    assert!(known.comments.is_empty(), "{:?}", known.comments);
+    (ended.code, known.checks[0].clone())
+}
+
+#[test]
+fn a_run_that_failed_says_in_the_check_which_job_and_step() {
+    let job = |id: u64, name: &str, conclusion: &str| {
+        json!({ "id": id, "name": name, "conclusion": conclusion, "steps": [
+            { "number": 1, "conclusion": "success", "name": "x" }, { "number": 2, "conclusion": conclusion, "name": "@everyone" },
+        ] })
+    };
+    let jobs = vec![
+        job(1, "measure 1/2", "failure"),
+        job(2, "measure 2/2", "success"),
+        job(3, "@everyone see this", "failure"),
+    ];
+    let (code, check) = check_without_artifact(&[("conclusion", json!("failure"))], jobs);
+    assert_eq!(
+        (code, &check["conclusion"], &check["output"]["title"]),
+        (1, &json!("failure"), &json!("✗ Not measured"))
+    );
+    let page = "https://github.com/octo/weather/actions/runs/500";
+    assert_eq!(
+        check["output"]["summary"],
+        format!(
+            "`run 500 (failure): expected one artifact bench-result of its newest attempt, found 0; see the run's own log`\n\n\
+             Jobs that failed:\n\n- [measure 1/2]({page}/job/1), in step 2\n- [another job]({page}/job/3), in step 2\n\nSee [the run]({page}).\n"
+        )
+    );
+}
+
+#[test]
+fn a_run_that_had_nothing_to_measure_is_answered_and_passes_nothing() {
+    for (changes, title) in [
+        (vec![], "– Not measured: nothing to compare"),
+        (
+            vec![("conclusion", json!("skipped"))],
+            "– Not measured: nothing to compare",
+        ),
+        (
+            vec![("conclusion", json!("action_required"))],
+            "– Not measured yet: the run waits for approval",
+        ),
+    ] {
+        let (code, check) = check_without_artifact(&changes, vec![]);
+        assert_eq!(
+            (code, &check["conclusion"], &check["output"]["title"]),
+            (0, &json!("neutral"), &json!(title))
+        );
+    }
+}
+
+#[test]
+fn a_merge_group_is_answered_at_its_own_commit() {
+    let group = |owner: Value, branch: String| {
+        [
+            ("event", json!("merge_group")),
+            ("head_sha", json!(OTHER)),
+            ("head_branch", json!(branch)),
+            ("head_repository", owner),
+        ]
+    };
+    let ours = || repository(REPOSITORY_ID, REPOSITORY);
+    let (code, check) = check_without_artifact(&group(ours(), format!("gh-readonly-queue/main/pr-7-{HEAD}")), vec![]);
+    assert_eq!(
+        (code, &check["conclusion"], &check["head_sha"]),
+        (0, &json!("neutral"), &json!(OTHER))
+    );
+    let summary = check["output"]["summary"].as_str().unwrap();
+    assert!(
+        summary.starts_with("Pull request 7 was measured at its own head"),
+        "{summary}"
+    );
+    for (owner, branch) in [
+        (ours(), "main".to_owned()),
+        (repository(FORK, "a/b"), format!("gh-readonly-queue/main/pr-7-{HEAD}")),
+    ] {
+        let scene = Scene::of("regressed");
+        let mut run = run();
+        for (field, value) in group(owner, branch) {
+            run[field] = value;
+        }
+        scene.event(&json!({ "action": "completed", "workflow_run": run, "repository": ours() }));
+        assert!(scene.refused().contains("none of a merge queue"));
+    }
 }

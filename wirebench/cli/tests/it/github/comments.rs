@@ -60,6 +60,51 @@ fn the_first_run_makes_a_comment_and_a_check_and_the_next_one_updates_both() {
 }
 
 #[test]
+fn without_a_change_only_the_check_is_written_and_a_comment_that_exists_is_updated() {
+    for golden in ["unchanged", "counted-unchanged", "same-program", "inconclusive"] {
+        let scene = Scene::of(golden);
+        let ended = scene.comment();
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("no comment: nothing changed"),
+            "{golden}: {}",
+            ended.stderr
+        );
+        {
+            let known = scene.fake.known();
+            assert_eq!((known.comments.len(), known.checks.len()), (0, 1), "{golden}");
+        }
+        let ours = comment(
+            9,
+            "github-actions[bot]",
+            "Bot",
+            &format!("{MARKER}### wirebench: ✗ Regressed"),
+        );
+        put(&scene, vec![ours]);
+        assert_eq!(scene.comment().code, 0);
+        assert!(
+            !bodies(&scene)[0].contains("Regressed"),
+            "{golden}: {}",
+            bodies(&scene)[0]
+        );
+    }
+    for golden in [
+        "regressed",
+        "improved",
+        "accepted",
+        "invalid",
+        "improved-but-worse",
+        "new-call",
+        "not-judged",
+        "added-removed",
+    ] {
+        let scene = Scene::of(golden);
+        assert_eq!(scene.comment().code, 0);
+        assert_eq!(bodies(&scene).len(), 1, "{golden}");
+    }
+}
+
+#[test]
 fn a_verdict_has_its_conclusion() {
     for (golden, conclusion) in [
         ("unchanged", "success"),

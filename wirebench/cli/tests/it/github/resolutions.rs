@@ -20,9 +20,17 @@ fn with(pointer: &str, value: Value) -> Scene {
 #[test]
 fn a_run_that_is_not_of_our_workflow_for_a_pull_request_is_refused_by_event_and_by_number() {
     for (pointer, value, why) in [
-        ("/event", json!("push"), "not started by pull_request"),
-        ("/event", json!("workflow_dispatch"), "not started by pull_request"),
-        ("/event", json!("pull_request_target"), "not started by pull_request"),
+        ("/event", json!("push"), "not started by pull_request or merge_group"),
+        (
+            "/event",
+            json!("workflow_dispatch"),
+            "not started by pull_request or merge_group",
+        ),
+        (
+            "/event",
+            json!("pull_request_target"),
+            "not started by pull_request or merge_group",
+        ),
         ("/path", json!(".github/workflows/other.yml"), "another workflow"),
         ("/path", json!(".github/workflows/bench.yml@x.yml"), "another workflow"),
         ("/path", json!("bench.yml"), "another workflow"),
@@ -160,7 +168,7 @@ fn exactly_one_artifact_of_the_newest_attempt_is_taken() {
         artifact
     };
     let (now, before) = ("2026-11-21T09:08:00Z", "2026-11-21T08:59:59Z");
-    let scene = Scene::of("regressed");
+    let scene = with("/conclusion", json!("failure"));
     let mut expired = listed(1000);
     expired["expired"] = json!(true);
     let mut others = listed(1000);
@@ -183,7 +191,8 @@ fn exactly_one_artifact_of_the_newest_attempt_is_taken() {
         (vec![unsaid], "not known to be of this run"),
     ] {
         scene.fake.known().artifacts.insert(RUN, artifacts);
-        assert!(scene.refused().contains(why), "{why}: {}", scene.refused());
+        let said = scene.refused_by_the_check();
+        assert!(said.contains(why), "{why}: {said}");
     }
     let mut many: Vec<Value> = (0..150).map(|id| named(id, &format!("shard-{id}"), now)).collect();
     many.push(named(599, "bench-result", before));
@@ -199,7 +208,6 @@ fn the_result_of_a_run_that_was_cut_off_is_not_read() {
         (json!("failure"), true),
         (json!("cancelled"), false),
         (json!("timed_out"), false),
-        (json!("action_required"), false),
         (json!("::error::x"), false),
         (Value::Null, false),
     ] {
@@ -207,10 +215,8 @@ fn the_result_of_a_run_that_was_cut_off_is_not_read() {
         if read {
             assert!(scene.said().contains("Regressed"), "{conclusion}");
         } else {
-            assert!(
-                scene.refused().contains("only results of runs that end as"),
-                "{conclusion}"
-            );
+            let said = scene.refused_by_the_check();
+            assert!(said.contains("only results of runs that end as"), "{conclusion}");
         }
     }
 }

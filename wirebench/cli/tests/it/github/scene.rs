@@ -105,18 +105,40 @@ impl Scene {
 
     /// Runs the second stage, which must write nothing and say why.
     pub(crate) fn refused(&self) -> String {
+        let why = self.refused_in_the_log();
+        assert!(self.fake.writes().is_empty(), "{:#?}", self.fake.writes());
+        why
+    }
+
+    /// Runs the second stage, which must write a failing check alone, and say there and in the log why.
+    pub(crate) fn refused_by_the_check(&self) -> String {
+        let why = self.refused_in_the_log();
+        let writes = self.fake.writes();
+        assert!(
+            writes.iter().all(|write| write.path.starts_with("/check-runs")),
+            "{writes:#?}"
+        );
+        let known = self.fake.known();
+        let check = &known.checks[0];
+        let shown = check["output"]["summary"].as_str().unwrap();
+        assert_eq!(check["conclusion"], "failure", "{shown}");
+        let said = why.trim_start_matches("error: ").replace('`', "'");
+        assert!(shown.starts_with(&format!("`{said}`\n")), "{why} in\n{shown}");
+        why
+    }
+
+    fn refused_in_the_log(&self) -> String {
         let ended = self.comment();
         assert_eq!(ended.code, 1, "{}", ended.stderr);
-        assert!(self.fake.writes().is_empty(), "{:#?}", self.fake.writes());
         let error = ended.stderr.lines().find(|line| line.starts_with("error: "));
         error
             .unwrap_or_else(|| panic!("no reason: {}", ended.stderr))
             .to_owned()
     }
 
-    /// The text of the only comment by the second stage.
+    /// The text of the only comment by the second stage, which comments on every run.
     pub(crate) fn said(&self) -> String {
-        let ended = self.comment();
+        let ended = self.run(&["github", "comment", "--comment", "always"]);
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let known = self.fake.known();
         let bodies: Vec<&str> = known.comments[&PULL]

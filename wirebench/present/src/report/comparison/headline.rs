@@ -59,7 +59,8 @@ fn interrupted(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// Whether there is something to comment on: a change or a failure of something that gates, a change elsewhere, or nothing judged.
+/// Whether there is something to comment on: a change or a failure of something that gates, a change elsewhere, series on one side
+/// only, or nothing judged.
 /// Without it, only the check is written: equal code, the same program, and doubt that does not look worse.
 #[must_use]
 pub fn has_news(comparison: &Comparison) -> bool {
@@ -73,6 +74,9 @@ pub fn has_news(comparison: &Comparison) -> bool {
         || findings.gating.iter().any(is_news)
         || findings.worse_without_gating().next().is_some()
         || !Findings::new_calls(comparison).is_empty()
+        || [&findings.added, &findings.removed, &findings.unmeasured]
+            .iter()
+            .any(|series| !series.is_empty())
         || (comparison.verdict == Verdict::NotJudged && !Findings::all_the_same_program(comparison))
 }
 

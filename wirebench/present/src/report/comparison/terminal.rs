@@ -19,7 +19,7 @@ const FUNCTION: usize = 100;
 #[must_use]
 pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     let view = View::of(comparison, TERMINAL);
-    let mut out = format!("{}. {}\n", view.verdict, view.summary);
+    let mut out = format!("{}. {}\n", view.verdict, view.reasons);
     out += &table(&view.gating.iter().collect::<Vec<_>>(), width);
     out += &reasons(&view.gating.iter().collect::<Vec<_>>());
     if !view.gating.is_empty() {

@@ -18,8 +18,10 @@ const NOTES: usize = 10;
 pub(crate) struct View<'a> {
     /// `✗ Regressed`.
     pub(crate) verdict: String,
-    /// The reasons for the verdict.
+    /// The reasons for the verdict, and what got worse elsewhere.
     pub(crate) summary: String,
+    /// The reasons for the verdict alone.
+    pub(crate) reasons: String,
     /// What got worse and does not gate; `None` if nothing did.
     pub(crate) elsewhere: Option<String>,
     pub(crate) next: Advice,
@@ -98,7 +100,8 @@ impl<'a> View<'a> {
         let explained = work.iter().map(|work| Explained::of_work(work, escape));
         Self {
             verdict: headline::verdict(comparison),
-            summary: headline::reasons(comparison, &findings, escape),
+            summary: headline::summary(comparison, &findings, escape),
+            reasons: headline::reasons(comparison, &findings, escape),
             elsewhere: headline::elsewhere(comparison, &findings, escape),
             next: advice::of(comparison, &findings, escape),
             check: facts::nulls(&findings),

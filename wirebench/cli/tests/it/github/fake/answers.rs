@@ -31,6 +31,10 @@ impl Known {
                 let all = self.artifacts.get(&number(id)).cloned().unwrap_or_default();
                 reply(200, &json!({ "total_count": all.len(), "artifacts": page(asked, all) }))
             }
+            ("GET", ["actions", "runs", id, "jobs"]) => {
+                let all = self.jobs.get(&number(id)).cloned().unwrap_or_default();
+                reply(200, &json!({ "total_count": all.len(), "jobs": page(asked, all) }))
+            }
             ("GET", ["actions", "artifacts", id, "zip"]) => {
                 let to = format!("{}/blob/{id}", self.downloads);
                 let mut response = reply(302, &Value::Null);

@@ -90,6 +90,8 @@ pub(crate) struct Known {
     pub(crate) pulls: Vec<Value>,
     pub(crate) files: BTreeMap<u64, Vec<Value>>,
     pub(crate) artifacts: BTreeMap<u64, Vec<Value>>,
+    /// Jobs of a run.
+    pub(crate) jobs: BTreeMap<u64, Vec<Value>>,
     /// Bytes by the artifact's number.
     pub(crate) archives: BTreeMap<u64, Vec<u8>>,
     pub(crate) comments: BTreeMap<u64, Vec<Value>>,
