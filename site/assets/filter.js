@@ -1,21 +1,32 @@
-// The overview's tables and the cards of changes: filtered by text and by what they are about.
+// Tables of the overview and of head to head, and the cards of changes: filtered by text and by what they are about.
+import { showStale } from './lib/stale.js';
 import { filter } from './lib/table.js';
 
-const tables = [...document.querySelectorAll('table.standings')];
-const CHANGED = new Set(['worse', 'withheld', 'better', 'accepted', 'fixed', 'changed']);
+showStale();
 
-if (tables.length) {
-  filter(tables.flatMap((table) => [...table.tBodies[0].rows]), tables, tables.length > 1 ? tables[0].closest('details') : tables[0], {
+const CHANGED = new Set(['worse', 'withheld', 'better', 'accepted', 'fixed', 'changed']);
+const choice = (key, name) => ({ key, name, of: (row) => row.dataset[key] });
+const rowsOf = (tables) => tables.flatMap((table) => [...table.tBodies[0].rows]);
+
+const standings = [...document.querySelectorAll('table.standings')];
+const jobs = [...document.querySelectorAll('table.jobs-table')];
+if (standings.length) {
+  filter(rowsOf(standings), standings, standings.length > 1 ? standings[0].closest('details') : standings[0], {
     choices: [
       { key: 'source', name: 'Source', of: (row) => row.closest('[data-source]')?.dataset.source },
-      { key: 'metric', name: 'Metric', of: (row) => row.dataset.metric },
+      choice('metric', 'Metric'),
     ],
     only: { key: 'show', name: 'only changed', when: (row) => CHANGED.has(row.dataset.state) },
     empty: 'No series fits the filter. “Show all” takes it away.',
   });
+} else if (jobs.length) {
+  filter(rowsOf(jobs), jobs, jobs[0], {
+    choices: [choice('scenario', 'Scenario'), choice('driver', 'Driver'), choice('server', 'Server')],
+    empty: 'No job fits the filter. “Show all” takes it away.',
+  });
 } else {
   filter([...document.querySelectorAll('article.cause')], [], document.getElementById('causes'), {
-    choices: [{ key: 'status', name: 'Status', of: (card) => card.dataset.status }],
+    choices: [choice('status', 'Status')],
     empty: 'No change fits the filter. “Show all” takes it away.',
   });
 }

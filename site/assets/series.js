@@ -36,6 +36,13 @@ function otherMetric({ metric }) {
   return { metric, name: link.dataset.column, fact };
 }
 
+// The page's fact is about the metric that is drawn, with the colour of how that one stands.
+function headline(fact, link) {
+  const shown = document.getElementById('fact');
+  shown.textContent = fact;
+  shown.className = `lead ${link.querySelector('.verdict')?.className.replace('verdict', '').trim() ?? ''}`;
+}
+
 async function start() {
   const asked = read(location.search);
   const { metric, name, fact } = otherMetric(asked) ?? { metric: null, name: first, fact: document.getElementById('fact').textContent };
@@ -50,6 +57,7 @@ async function start() {
   if (!window.uPlot) throw new Broken('assets/vendor/uplot/uPlot.iife.min.js is missing.');
   if (!count) return;
 
+  if (metric) headline(fact, metrics.get(metric));
   if (metric) caption.textContent = `${label}, ${unit}${better ? ` (${better} is better)` : ''}`;
   const timeline = new Timeline(id, count);
   const found = await places(asked, timeline).catch(({ message }) => ({ range: null, held: null, notice: message }));
@@ -84,6 +92,7 @@ async function start() {
   listen(chart, dialog, list.find);
   commits(chart, document.getElementById('commits'));
   multiples(chart, document.getElementById('metrics'), href);
+  picker(chart, metric, href);
   chart.listeners.push((what) => { if (what === 'push' || what === 'replace') during(keep(chart, metric, what)); });
   addEventListener('popstate', () => during(back(chart, asked.metric, list)).catch(trouble));
 
@@ -95,18 +104,20 @@ async function start() {
     chart.repository = own?.repository ?? repository;
     chart.releases = own?.releases ?? [];
     chart.found = null;
-    choose(bar, columns.filter((head) => head.page === page), name, href);
     list.offer(alike(columns, { column: name, label, timeline: id }));
     await list.ask(asked);
   } catch (error) { trouble(error); }
 }
 
-function choose(bar, heads, name, href) {
-  if (heads.length < 2) return;
-  const word = (column) => [...metrics].find(([, link]) => link.dataset.column === column)?.[0] ?? '';
-  const select = el('select', { 'aria-label': 'Metric', change: () => location.assign(location.pathname + href(select.value)) },
-    ...heads.map(({ column, label }) => el('option', { value: word(column), selected: column === name }, label)));
-  bar.append(select);
+// The links to the metrics of this series keep what is in view.
+function picker(chart, metric, href) {
+  const links = [...document.querySelectorAll('#picker a')];
+  for (const link of links) {
+    if (link.dataset.metric === (metric ?? '')) link.setAttribute('aria-current', 'true'); else link.removeAttribute('aria-current');
+  }
+  chart.listeners.push((what) => {
+    if (what !== 'hover' && what !== 'keys') for (const link of links) link.search = href(link.dataset.metric);
+  });
 }
 
 async function back(chart, metric, list) {

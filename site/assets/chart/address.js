@@ -2,10 +2,11 @@
 
 const sha = (text) => (/^[0-9a-f]{7,40}$/.test(text ?? '') ? text.slice(0, 12) : null);
 
-// What an address asks for. Parts that make no sense count as not there.
+// What an address asks for. Parts that make no sense count as not there; commits that are none are named.
 export function read(search) {
   const query = new URLSearchParams(search);
   return {
+    nonsense: ['from', 'to', 'pin'].filter((name) => query.has(name) && !sha(query.get(name))),
     metric: query.get('metric'), from: sha(query.get('from')), to: sha(query.get('to')), held: sha(query.get('pin')),
     raw: query.get('y') === 'value', zero: query.has('zero'), log: query.has('log'), byDate: query.get('x') === 'date', all: query.get('lines') === 'all',
     lines: (query.get('with') ?? '').split(',').filter((page) => /^[\w.~@+-]{1,200}$/.test(page)).slice(0, 60),
@@ -19,8 +20,8 @@ export function write({ metric, from, to, raw, zero, log, byDate, all, lines, he
 }
 
 // What is asked for as places, `{ range, held, notice }`; the notice names commits that are not known.
-export async function places({ from, to, held }, timeline) {
-  const missing = [];
+export async function places({ from, to, held, nonsense }, timeline) {
+  const missing = nonsense.map((name) => `“${name}” in the address is no commit: left out.`);
   const at = async (commit, otherwise, shown) => {
     const place = commit && (await timeline.find(commit));
     if (commit && place === null) missing.push(`Commit ${commit} is not in this history: shown ${shown}.`);

@@ -39,7 +39,8 @@ export function tip(chart) {
   over.append(box);
   chart.listeners.push((what) => {
     const { cursor } = chart;
-    box.hidden = !cursor;
+    // After a zoom the value stands elsewhere: it is shown again with the next move.
+    box.hidden = !cursor || what === 'push' || what === 'replace';
     if (!cursor || (what !== 'hover' && what !== 'keys')) return;
     const texts = words(chart, cursor);
     box.replaceChildren(...texts.map((text) => el('div', null, text)));

@@ -125,7 +125,8 @@ export class Chart {
     if (spot && (await this.gather([this.timeline.need(spot.place)])) && this.cursor === spot) this.tell(what);
   }
 
-  async hold(spot, what = 'push') {
+  // Only the first value that is held is a step of the history: Back leaves the cards, and never leads to one that was closed.
+  async hold(spot, what = this.held || !spot ? 'replace' : 'push') {
     this.held = spot;
     this.#place();
     if (spot) await this.gather([this.timeline.need(Math.max(0, spot.place - 1), spot.place), loadPoints(spot.line)]);

@@ -24,6 +24,7 @@ export function follow(chart) {
     if (start === null) return;
     const [a, b] = [start, left(event)].sort((one, other) => one - other);
     stop();
+    if (b - a > 4) chart.point(null);
     if (b - a > 4) { chart.set({ range: [Math.ceil(chart.plot.placeAt(a) - 0.2), Math.floor(chart.plot.placeAt(b) + 0.2)] }); return; }
     const spot = nearest(event);
     chart.point(spot);

@@ -98,6 +98,7 @@ describe('addresses', () => {
     await drawn(page);
     await settled(page);
     assert.match(await page.locator('#chart figcaption').innerText(), /throughput.*higher is better/);
+    assert.match(await page.locator('#fact').innerText(), /throughput/, 'the headline is about the metric that is drawn');
     for (const name of ['log', 'by date']) {
       assert.equal(await page.getByRole('button', { name, exact: true }).getAttribute('aria-pressed'), 'true', name);
     }
@@ -107,6 +108,7 @@ describe('addresses', () => {
   test('a commit or a metric that is not here is said so, and the rest is shown', async () => {
     for (const [asked, words] of [
       ['from=0000000abcde', /Commit 0000000abcde is not in this history/],
+      ['from=yesterday', /“from” in the address is no commit/],
       ['metric=nothing-of-the-kind', /no metric called “nothing-of-the-kind”/],
     ]) {
       await page.go(`${PATH}?${asked}`);
@@ -114,6 +116,32 @@ describe('addresses', () => {
       assert.match(await page.locator('#chart .note').innerText(), words);
       clean(page);
     }
+  });
+});
+
+describe('the mouse', () => {
+  test('after a zoom no value of before is shown beside the pointer', async () => {
+    const box = await chart().boundingBox();
+    await page.mouse.move(box.x + box.width / 3, box.y + box.height / 2);
+    await page.locator('#chart .tip').waitFor({ state: 'visible' });
+    await drag(0.4, 0.7);
+    assert.ok(!await page.locator('#chart .tip').isVisible());
+    clean(page);
+  });
+
+  test('Back does not lead to a card that was closed', async () => {
+    const before = page.url();
+    await chart().click({ position: { x: 200, y: 100 } });
+    await settled(page);
+    await page.locator('#chart .card').waitFor({ state: 'visible' });
+    await page.getByRole('button', { name: 'Close the card' }).click();
+    await settled(page);
+    assert.equal(page.url(), before);
+    await page.goBack();
+    await settled(page);
+    assert.ok(!await page.locator('#chart .card').isVisible());
+    assert.equal(query('pin'), null);
+    clean(page);
   });
 });
 

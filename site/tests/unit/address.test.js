@@ -8,7 +8,7 @@ test('a view comes back as it was', () => {
   const view = { metric: 'server_cpu', from: 'abcdef123456', to: '123456abcdef', held: 'aaaaaaaaaaaa', raw: true, zero: true, log: false, byDate: true, all: false, lines: ['weather-http-h2load', 'b'] };
   const query = write(view);
   assert.equal(query, '?metric=server_cpu&from=abcdef123456&to=123456abcdef&y=value&zero=1&x=date&with=weather-http-h2load,b&pin=aaaaaaaaaaaa');
-  assert.deepEqual(read(query), view);
+  assert.deepEqual(read(query), { ...view, nonsense: [] });
 });
 
 test('what is as at first is left out', () => {
@@ -19,6 +19,11 @@ test('what is as at first is left out', () => {
 test('nonsense counts as not there', () => {
   const asked = read('?from=<script>&to=XYZ&pin=../..&with=a/b,%3Cb%3E,ok&y=what');
   assert.deepEqual([asked.from, asked.to, asked.held, asked.lines, asked.raw], [null, null, null, ['ok'], false]);
+});
+
+test('what should be a commit and is none is named', async () => {
+  const { range, notice } = await places(read('?from=<script>&to='), { places: 10 });
+  assert.deepEqual([range, notice], [null, '“from” in the address is no commit: left out. “to” in the address is no commit: left out.']);
 });
 
 test('unknown commits stand for the nearest end, and are named', async () => {

@@ -386,7 +386,11 @@ fn a_server_that_crashes_from_its_first_run_on_is_on_the_overview() {
     assert_eq!(place.run(&["history", "append", &name, "--to", "h"]).code, 0);
     assert_eq!(open(&place.path("")), 0);
     let overview = fs::read_to_string(place.path("_site/index.html")).unwrap();
-    for needed in ["! no good value", "the server ended with signal 11", crate::made::HTTP] {
+    for needed in [
+        "! no good value",
+        "the server ended with signal 11",
+        "weather-fixed-count <span class=\"chip\">http</span>",
+    ] {
         assert!(overview.contains(needed), "no {needed} in {overview}");
     }
     // A crash in a month without any good run is a failure of the series, not its end.

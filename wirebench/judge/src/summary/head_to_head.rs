@@ -1,11 +1,9 @@
-//! The servers that one driver loaded with the same work: each compared with the first of them, and what gRPC costs compared with HTTP.
-
-use std::collections::BTreeSet;
+//! The servers that one driver loaded with the same work: each compared with the first of them.
 
 use crate::summary::multiple::Multiple;
 use crate::summary::{Row, Section, candidate_rounds};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Bound, RoundStatus};
+use wirebench_record::run::RoundStatus;
 use wirebench_stats::quantile::median;
 
 /// Whether a protocol is one of gRPC's.
@@ -19,17 +17,6 @@ fn loaded<'s, 'a>(section: &'s Section<'a>) -> Vec<&'s Row<'a>> {
     let mut rows: Vec<&Row> = section.rows.iter().filter(|row| row.has_load()).collect();
     rows.sort_by_key(|row| is_grpc(&row.series.protocol));
     rows
-}
-
-/// The rows of each driver on one machine that loaded several servers.
-#[must_use]
-pub fn by_driver<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<&'s Row<'a>>> {
-    let rows = loaded(section);
-    let of = |row: &Row<'a>| (row.series.driver.as_str(), row.shard);
-    let drivers: BTreeSet<(&str, Option<usize>)> = rows.iter().map(|row| of(row)).collect();
-    let alike = |driver| rows.iter().copied().filter(|row| of(row) == driver).collect();
-    let groups = drivers.into_iter().map(alike);
-    groups.filter(|rows: &Vec<&Row>| rows.len() > 1).collect()
 }
 
 /// A server's cost relative to the first server that the same driver loaded in the same scenario.
@@ -74,37 +61,6 @@ pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
     }
     relatives.sort_by_key(|relative| relative.driver);
     relatives
-}
-
-/// What gRPC servers cost, times the first HTTP server that the same driver asked for the same work.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct GrpcCost {
-    /// Pairs of an HTTP and a gRPC server.
-    pub pairs: usize,
-    /// CPU time of a request, of each pair that has it.
-    pub cpu: Vec<f64>,
-    /// Throughput, of each pair in which the driver was not the limit.
-    pub throughput: Vec<f64>,
-}
-
-/// What gRPC costs compared with HTTP in these scenarios.
-#[must_use]
-pub fn grpc_cost(sections: &[Section]) -> GrpcCost {
-    let mut cost = GrpcCost::default();
-    for rows in sections.iter().flat_map(by_driver) {
-        let Some(http) = rows.iter().find(|row| !is_grpc(&row.series.protocol)) else {
-            continue;
-        };
-        for grpc in rows.iter().filter(|row| is_grpc(&row.series.protocol)) {
-            let times = |metric| Some(grpc.median(metric)? / http.median(metric)?).filter(|times| times.is_finite());
-            cost.pairs += 1;
-            cost.cpu.extend(times(Metric::ServerCpu));
-            if ![http.bound, grpc.bound].contains(&Some(Bound::Client)) {
-                cost.throughput.extend(times(Metric::Throughput));
-            }
-        }
-    }
-    cost
 }
 
 impl Row<'_> {

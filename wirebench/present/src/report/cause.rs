@@ -62,6 +62,46 @@ pub(super) fn sentence_escaped(moved: &[Moved], escape: Escape) -> String {
     format!("{} {}", servers(moved, escape), parts.collect::<Vec<_>>().join(", "))
 }
 
+/// What got worse, as the answer to "is anything worse?": `http is 2.8 to 7.4 % slower since #170`. Empty if nothing got worse.
+#[must_use]
+pub fn answer(moved: &[Moved], since: &str) -> String {
+    let worse: Vec<Moved> = moved
+        .iter()
+        .copied()
+        .filter(|one| one.direction == Direction::Worse)
+        .collect();
+    let Some(first) = worse.first() else {
+        return String::new();
+    };
+    let names = servers(&worse, Escape::new(str::to_owned, str::to_owned));
+    let verb = if names.contains(" and ") || names.ends_with("servers") || names.ends_with("benchmarks") {
+        "are"
+    } else {
+        "is"
+    };
+    let range = range(&worse.iter().collect::<Vec<_>>());
+    // Sizes and counts of calls make nothing slower by themselves.
+    let is_slower = |one: &Moved| {
+        matches!(
+            one.metric,
+            Some(
+                Metric::ServerCpu | Metric::Throughput | Metric::LatencyP50 | Metric::LatencyP99 | Metric::Instructions
+            )
+        )
+    };
+    let is_one_metric = worse.iter().all(|one| one.metric == first.metric);
+    let (what, word) = match first.metric {
+        _ if worse.iter().any(is_slower) => (String::new(), "slower"),
+        Some(metric) if is_one_metric => (format!("{} of ", metric.label()), "larger"),
+        _ => (String::new(), "worse"),
+    };
+    let verb = if what.is_empty() { verb } else { "is" };
+    if range.contains('×') {
+        return format!("{what}{names} {verb} {word} by {range} since {since}");
+    }
+    format!("{what}{names} {verb} {range} {word} since {since}")
+}
+
 /// The servers of the series, or the benchmarks.
 fn servers(moved: &[Moved], escape: Escape) -> String {
     let server = |one: &Moved| one.metric.and_then(|_| one.series.split('@').nth(1).map(str::to_owned));
@@ -175,6 +215,29 @@ mod tests {
         let names: Vec<String> = (0..5).map(|bench| format!("parse {bench}")).collect();
         let many: Vec<Moved> = names.iter().map(|name| one(name, None, 250.0)).collect();
         assert_eq!(sentence(&many), "5 benchmarks worse by × 3.5 (5 series)");
+    }
+
+    #[test]
+    fn an_answer_says_who_is_slower_and_since_when() {
+        let all = [
+            one("count@http@hey", Some(Metric::Instructions), 2.8),
+            one("load@http@hey", Some(Metric::Throughput), -6.3),
+            one("load@grpc@hey", Some(Metric::ServerCpu), -6.3),
+        ];
+        assert_eq!(answer(&all, "#170"), "http is 2.8 to 6.3 % slower since #170");
+        let rss = [
+            one("a@http@hey", Some(Metric::PeakRss), 8.8),
+            one("a@grpc@ghz", Some(Metric::PeakRss), 9.1),
+        ];
+        assert_eq!(
+            answer(&rss, "4d57dfc8"),
+            "server peak RSS of http and grpc is 8.8 to 9.1 % larger since 4d57dfc8"
+        );
+        assert_eq!(
+            answer(&[one("parse", None, 460.0)], "#3"),
+            "parse is worse by × 5.6 since #3"
+        );
+        assert_eq!(answer(&all[2..], "#1"), "");
     }
 
     proptest! {

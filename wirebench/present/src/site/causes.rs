@@ -50,7 +50,7 @@ pub(super) struct Cause {
 impl Cause {
     /// The rows with a sparkline on the card.
     pub(super) fn drawn(&self) -> Vec<&ChangePointView> {
-        let drawn = self.rows.iter().filter(|row| !row.spark.is_empty());
+        let drawn = self.rows.iter().filter(|row| !row.course.after.is_empty());
         drawn.take(SPARKS).collect()
     }
 }

@@ -5,7 +5,7 @@ use crate::report::percent::change;
 use crate::site::frame::Site;
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::series_view::{changed, state, verdict};
-use crate::site::spark;
+use crate::site::spark::{self, Course};
 use crate::site::timeline::{day, seconds};
 use wirebench_history::follow::SourceTimeline;
 use wirebench_history::standing::{Change, Standing};
@@ -27,8 +27,8 @@ pub(super) struct ChangePointView {
     pub(super) after_mark: bool,
     /// Its size alone.
     pub(super) size: String,
-    /// The metric's values around it, as SVG path data.
-    pub(super) spark: String,
+    /// The metric's values around it.
+    pub(super) course: Course,
     pub(super) label: String,
     pub(super) href: String,
     pub(super) change: String,
@@ -66,7 +66,7 @@ fn unsorted(site: &Site, source: &Source, series: &Series) -> Vec<ChangePointVie
             let steps = segment.change_points.iter().zip(&places.steps);
             points.extend(steps.map(|(point, at)| ChangePointView {
                 after_mark: current && at.first_after > source.mark.at,
-                spark: spark::around(drawn.judged(), (places.first, at.first_after, places.last)),
+                course: spark::around(drawn.judged(), (places.first, at.first_after, places.last)),
                 ..view(site, source.line, series, drawn, point)
             }));
         }
@@ -112,7 +112,7 @@ fn view(site: &Site, line: &SourceTimeline, series: &Series, drawn: &Drawn, poin
         direction: point.direction,
         after_mark: false,
         size: change(point.change_percent),
-        spark: String::new(),
+        course: Course::default(),
         label: drawn.label.to_owned(),
         href: format!("series/{}.html?metric={}&pin={up_to}", series.page, drawn.word),
         change: changed(Some(Change {

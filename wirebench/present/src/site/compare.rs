@@ -37,7 +37,7 @@ pub(super) fn render(
     flames: &BTreeMap<String, String>,
 ) -> Result<String, askama::Error> {
     let links = Links {
-        commit: &|commit| site.commit_url(commit),
+        site: Some(site),
         series: &|series| site.series_page(series).map(|page| format!("../{page}")),
     };
     let compared = View::of(comparison, links, flames);

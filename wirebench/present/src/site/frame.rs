@@ -1,6 +1,6 @@
 //! What every page has around its content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
@@ -9,6 +9,7 @@ use crate::site::gather::Source;
 use crate::site::input::Input;
 use crate::site::timeline::seconds;
 use wirebench_history::follow::{RUNS_SOURCE, SourceTimeline};
+use wirebench_record::history::CommitInfo;
 
 /// A page that the navigation of every page leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(super) struct Site {
     pub(super) newest: Option<Timestamp>,
     /// Names of the pages of the history's own series, without folder and ending, by series.
     pub(super) series: BTreeMap<String, String>,
+    /// Message and author of the commits that the history's own runs measured, by commit.
+    pub(super) commits: HashMap<String, CommitInfo>,
     /// The navigation.
     pub(super) nav: Vec<NavEntry>,
 }
@@ -56,7 +59,7 @@ pub(super) struct Frame {
 }
 
 /// A newest run older than this is worth a warning, days.
-const STALE_DAYS: i64 = 7;
+pub(super) const STALE_DAYS: i64 = 7;
 /// So are more commits than this without a run.
 const STALE_COMMITS: usize = 20;
 
@@ -80,6 +83,7 @@ impl Site {
             made: input.now.strftime("%Y-%m-%d %H:%M UTC").to_string(),
             freshness,
             newest,
+            commits: commits(sources),
             nav,
             series: (sources.iter())
                 .filter(|source| source.line.source == RUNS_SOURCE)
@@ -87,6 +91,12 @@ impl Site {
                 .map(|series| (series.name.to_owned(), series.page.clone()))
                 .collect(),
         }
+    }
+
+    /// When the newest push was made, as scripts read it; empty without one, and for a history that is made up.
+    pub(super) fn measured_until(&self) -> String {
+        let newest = self.newest.filter(|_| !self.synthetic);
+        newest.map_or_else(String::new, |newest| newest.to_string())
     }
 
     /// Why the newest run may be too old to go by, when it was when the site was built.
@@ -154,6 +164,24 @@ impl Site {
     }
 }
 
+fn commits(sources: &[Source]) -> HashMap<String, CommitInfo> {
+    let own = sources.iter().filter(|source| source.line.source == RUNS_SOURCE);
+    let pushes = own.flat_map(|source| &source.line.pushes);
+    let told = pushes.filter_map(|push| {
+        let (message, author) = (push.message.clone()?, push.author.clone().unwrap_or_default());
+        let commit = push.commit.clone();
+        Some((
+            commit.clone(),
+            CommitInfo {
+                commit,
+                message,
+                author,
+            },
+        ))
+    });
+    told.collect()
+}
+
 /// Where a commit of a repository is shown; none for what is no commit.
 pub(super) fn commit_url(repository: &str, commit: &str) -> Option<String> {
     let sound = commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -162,9 +190,14 @@ pub(super) fn commit_url(repository: &str, commit: &str) -> Option<String> {
 
 /// Where the pull request is shown that a message ends with, as in `Cache answers (#123)`.
 pub(super) fn pull_url(repository: &str, message: &str) -> Option<String> {
+    pull_number(message).map(|number| format!("https://github.com/{repository}/pull/{number}"))
+}
+
+/// The number of the pull request that a message ends with.
+pub(super) fn pull_number(message: &str) -> Option<&str> {
     let number = message.trim_end().strip_suffix(')')?.rsplit_once("(#")?.1;
     let sound = (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
-    sound.then(|| format!("https://github.com/{repository}/pull/{number}"))
+    sound.then_some(number)
 }
 
 /// When the newest push of all sources was made.

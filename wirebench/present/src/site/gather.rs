@@ -8,7 +8,7 @@ use wirebench_record::history::Released;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 use wirebench_record::site::Timeline;
-use wirebench_record::trend::{Basis, Trace};
+use wirebench_record::trend::{Basis, Group, Trace};
 
 /// A source with all its series.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(super) struct Source<'a> {
     pub(super) mark: Mark,
     /// How many regressions are open, as the history counts them.
     pub(super) open: usize,
+    /// How many of them began before the mark.
+    pub(super) open_before_mark: usize,
     pub(super) series: Vec<Series<'a>>,
 }
 
@@ -57,13 +59,22 @@ pub(super) fn gather<'a>(followed: &'a FollowedHistory, releases: &[Released]) -
         .iter()
         .map(|line| {
             let timeline = timeline(line, releases);
+            let mark = mark(&timeline, &line.pushes);
+            let groups = followed.trend.groups.iter();
+            let open = || (groups.clone()).filter(|group| group.open && group.source == line.source);
+            let is_before_mark = |group: &Group| {
+                let first = line
+                    .pushes
+                    .iter()
+                    .position(|push| push.commit == group.first_after.commit);
+                first.is_some_and(|first| first <= mark.at)
+            };
             Source {
-                mark: mark(&timeline, &line.pushes),
-                open: (followed.trend.groups.iter())
-                    .filter(|group| group.open && group.source == line.source)
-                    .count(),
+                open: open().count(),
+                open_before_mark: open().filter(|group| is_before_mark(group)).count(),
                 line,
                 timeline,
+                mark,
                 series: Vec::new(),
             }
         })

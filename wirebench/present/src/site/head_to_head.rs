@@ -1,22 +1,25 @@
-//! HTTP, gRPC or gRPC-web for this job? The servers of one run side by side, by work and load, each loaded by the same driver.
+//! HTTP, gRPC or gRPC-web for this job? The servers of one run beside the first of them, a row for each job, loaded by the same driver.
 
-mod panel;
-mod protocol;
-mod quantity;
 mod sweep;
-mod table;
 
 use askama::Template;
 
 use self::sweep::{Sweep, sweeps};
-use self::table::{Group, answer, groups};
-use crate::report::format::machines;
+use crate::report::format::{machines, plural, three_digits};
+use crate::report::head_to_head::{BOUNDS, times};
+use crate::report::pacing::offered;
 use crate::site::frame::{Frame, Site};
 use crate::site::page::SitePage;
+use crate::site::ratio::{self, Ratio};
 use crate::site::revision::Revision;
 use crate::site::run_list;
+use crate::site::scale::Log;
 use crate::site::shown::{instant, is_id, name};
-use wirebench_record::run::{Run, Variant};
+use crate::site::svg::{Path, Picture, Svg};
+use wirebench_judge::summary::head_to_head::{Relative, is_grpc, relatives};
+use wirebench_judge::summary::multiple::{Bounds, Multiple};
+use wirebench_judge::summary::{Section, sections};
+use wirebench_record::run::{Bound, Run, Variant};
 
 pub(super) const PAGE: SitePage = SitePage {
     applies: run_list::PAGE.applies,
@@ -42,8 +45,26 @@ struct Shown {
     code: Revision,
     started: String,
     machine: String,
-    groups: Vec<Group>,
+    jobs: Vec<Job>,
     sweeps: Vec<Sweep>,
+}
+
+/// A server beside the first one that the same driver loaded with the same work.
+struct Job {
+    scenario: String,
+    about: String,
+    driver: String,
+    server: String,
+    first: String,
+    /// The class that gives the server's protocol its colour.
+    class: &'static str,
+    /// CPU time of a request as a multiple of the first server's, as a mark over the axis of all jobs.
+    bar: Option<Picture>,
+    cpu: String,
+    throughput: String,
+    p50: String,
+    /// What limits throughput and latency: `client-bound`; empty for nothing.
+    mark: &'static str,
 }
 
 /// Shows the newest of these runs in which one driver loaded several servers. `paged` says whether a run has a page.
@@ -53,8 +74,8 @@ fn render<'a>(
     site: &Site,
     paged: &dyn Fn(&str) -> bool,
 ) -> Result<String, askama::Error> {
-    let newest =
-        (runs.into_iter().filter(|run| !groups(run).is_empty())).max_by(|a, b| a.started_at.cmp(&b.started_at));
+    let has_jobs = |run: &&Run| sections(run).iter().any(|section| !relatives(section).is_empty());
+    let newest = (runs.into_iter().filter(has_jobs)).max_by(|a, b| a.started_at.cmp(&b.started_at));
     Page {
         frame,
         shown: newest.map(|run| Shown::of(run, site, paged)),
@@ -63,22 +84,144 @@ fn render<'a>(
 }
 
 impl Shown {
-    /// Whether a group is a point of a sweep.
-    fn is_swept(&self) -> bool {
-        self.groups.iter().any(|group| group.swept)
-    }
-
     fn of(run: &Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
+        let sections = sections(run);
         Self {
-            answer: answer(run),
+            answer: answer(&sections),
             run: name(&run.id),
             file: (is_id(&run.id) && paged(&run.id)).then(|| run.id.clone()),
-            code: Revision::of(run.revision(Variant::Candidate), &|commit| site.commit_url(commit)),
+            code: Revision::of(run.revision(Variant::Candidate), Some(site)),
             started: instant(&run.started_at),
             machine: machines(run),
-            groups: groups(run),
+            jobs: jobs(&sections),
             sweeps: sweeps(run),
         }
+    }
+}
+
+const BAR: (f64, f64) = (190.0, 20.0);
+
+fn jobs(sections: &[Section]) -> Vec<Job> {
+    let all: Vec<(&str, Relative)> = sections
+        .iter()
+        .flat_map(|section| {
+            relatives(section)
+                .into_iter()
+                .map(|relative| (section.scenario, relative))
+        })
+        .collect();
+    let ratios: Vec<Ratio> = all.iter().filter_map(|(_, job)| job.server_cpu.map(ratio_of)).collect();
+    let axis = ratio::axis(ratios.iter(), (6.0, BAR.0 - 6.0));
+    let job = |(scenario, relative): &(&str, Relative)| {
+        let series = relative.row.series;
+        Job {
+            scenario: name(scenario),
+            about: offered(&series.load),
+            driver: name(relative.driver),
+            server: name(&series.server),
+            first: name(&relative.first.series.server),
+            class: if is_grpc(&series.protocol) { "grpc" } else { "http" },
+            bar: relative.server_cpu.map(|found| bar(axis, &series.protocol, found)),
+            cpu: times(relative.server_cpu),
+            throughput: times(relative.throughput),
+            p50: times(relative.latency_p50),
+            mark: if is_client_bound(relative) { "client-bound" } else { "" },
+        }
+    };
+    let mut jobs: Vec<Job> = all.iter().map(job).collect();
+    // The load of a scenario is said once.
+    let mut before = String::new();
+    for job in &mut jobs {
+        if job.scenario == before {
+            job.about.clear();
+        }
+        before.clone_from(&job.scenario);
+    }
+    jobs
+}
+
+const fn ratio_of(multiple: Multiple) -> Ratio {
+    Ratio {
+        low: multiple.low,
+        at: multiple.times,
+        high: multiple.high,
+    }
+}
+
+fn bar(axis: Log, protocol: &str, found: Multiple) -> Picture {
+    let class = if is_grpc(protocol) { "grpc" } else { "http" };
+    let middle = BAR.1 / 2.0;
+    let mut svg = Svg::new(BAR.0, BAR.1);
+    svg.line("one", (axis.at(1.0), 0.0), (axis.at(1.0), BAR.1));
+    let ends = [found.low, found.high].map(|end| (axis.at(end), middle));
+    svg.line(&format!("whisker {class}"), ends[0], ends[1]);
+    let mut dot = Path::default();
+    dot.dot((axis.at(found.times), middle));
+    svg.path(&format!("point {class}"), &dot, "");
+    svg.finish("ratio-bar", &times(Some(found)))
+}
+
+/// Whether the driver limited one of the two.
+fn is_client_bound(relative: &Relative) -> bool {
+    [relative.row.bound, relative.first.bound].contains(&Some(Bound::Client))
+}
+
+/// What gRPC costs compared with HTTP in this run, in sentences: the same paired estimates as in the table.
+fn answer(sections: &[Section]) -> Vec<String> {
+    let all = sections.iter().flat_map(relatives);
+    let of_grpc = |job: &Relative| is_grpc(&job.row.series.protocol) && !is_grpc(&job.first.series.protocol);
+    let jobs: Vec<Relative> = all.filter(of_grpc).collect();
+    if jobs.is_empty() {
+        return vec!["No driver asked an HTTP and a gRPC server for the same work.".into()];
+    }
+    let cpu: Vec<Multiple> = jobs.iter().filter_map(|job| job.server_cpu).collect();
+    let unlimited = jobs.iter().filter(|job| !is_client_bound(job));
+    let throughput: Vec<Multiple> = unlimited.filter_map(|job| job.throughput).collect();
+    let mut sentences = Vec::new();
+    if !cpu.is_empty() {
+        sentences.push(format!(
+            "A gRPC request costs {}.",
+            told(["more", "less"], "CPU time", &cpu)
+        ));
+    }
+    sentences.push(if throughput.is_empty() {
+        "Of throughput nothing can be said: the driver was the limit in every job.".into()
+    } else {
+        format!("gRPC has {}.", told(["higher", "lower"], "throughput", &throughput))
+    });
+    sentences
+}
+
+/// In how many jobs a multiple is clearly above and below 1, with the range of its estimates, and in how many it is neither.
+fn told([above, below]: [&str; 2], what: &str, found: &[Multiple]) -> String {
+    let all = plural(found.len(), "job");
+    let is_clear = |one: &&Multiple| one.is_clear() && one.bounds != Bounds::Range(1);
+    let clear: Vec<f64> = found.iter().filter(is_clear).map(|one| one.times).collect();
+    let (more, less): (Vec<f64>, Vec<f64>) = clear.iter().partition(|times| **times > 1.0);
+    let first = match (more.len(), less.len()) {
+        (0, 0) => return format!("neither {above} nor {below} {what} than HTTP: no difference in {all} is clear"),
+        (0, count) => format!("{below} {what} than HTTP in {count} of {all} ({})", range(&less)),
+        (count, _) => format!("{above} {what} than HTTP in {count} of {all} ({})", range(&more)),
+    };
+    let second = match (more.len(), less.len()) {
+        (0, _) | (_, 0) => String::new(),
+        (_, count) => format!(", {below} in {count} ({})", range(&less)),
+    };
+    let third = match found.len() - clear.len() {
+        0 => String::new(),
+        open => format!(", no clear difference in {open}"),
+    };
+    first + &second + &third
+}
+
+/// `× 1.10 to 1.30`.
+fn range(times: &[f64]) -> String {
+    let low = three_digits(times.iter().copied().fold(f64::INFINITY, f64::min));
+    let high = three_digits(times.iter().copied().fold(0.0, f64::max));
+    if low == high {
+        format!("× {low}")
+    } else {
+        format!("× {low} to {high}")
     }
 }
 
@@ -86,6 +229,7 @@ impl Shown {
 mod tests {
     use super::*;
     use crate::site::samples;
+    use wirebench_record::metric::Metric;
 
     fn page(run: &Run) -> String {
         let site = samples::site();
@@ -93,19 +237,77 @@ mod tests {
     }
 
     #[test]
-    fn servers_stand_beside_each_other_by_scenario_and_driver() {
-        let page = page(&samples::reference());
+    fn a_row_is_a_job_with_the_paired_estimate_and_its_interval() {
+        let run = samples::reference();
+        let page = page(&run);
         crate::site::well_formed::check(&page).unwrap();
         for said in [
             "data-scenario=\"weather-fixed-count\" data-driver=\"h2load\"",
             "data-scenario=\"weather-multiplexed\" data-driver=\"ghz\"",
             "client-bound",
-            "gRPC",
-            "HTTP/1.1",
             "100 connections × 1 stream",
             "run/20261121T051047Z-352901.html",
         ] {
             assert!(page.contains(said), "{said}");
+        }
+        let of = |id: &str| run.series.iter().find(|series| series.id == id).unwrap();
+        let (grpc, http) = (
+            of("weather-fixed-count@grpc@h2load"),
+            of("weather-fixed-count@http@h2load"),
+        );
+        let expected = times(Multiple::of(Metric::ServerCpu, grpc, http));
+        assert!(page.contains(&expected) && expected.contains(" to "), "{expected}");
+    }
+
+    #[test]
+    fn the_answer_counts_the_jobs_of_the_table_and_leaves_none_out() {
+        let multiple = |times: f64, low: f64, high: f64| Multiple {
+            times,
+            low,
+            high,
+            bounds: Bounds::Interval,
+        };
+        let found = [
+            multiple(1.3, 1.2, 1.4),
+            multiple(1.1, 1.05, 1.2),
+            multiple(0.36, 0.2, 1.34),
+            multiple(0.9, 0.85, 0.95),
+        ];
+        assert_eq!(
+            told(["more", "less"], "CPU time", &found),
+            "more CPU time than HTTP in 2 of 4 jobs (× 1.10 to 1.30), less in 1 (× 0.90), no clear difference in 1"
+        );
+        assert_eq!(
+            told(["more", "less"], "CPU time", &found[2..3]),
+            "neither more nor less CPU time than HTTP: no difference in 1 job is clear"
+        );
+        assert_eq!(
+            told(["more", "less"], "CPU time", &found[3..]),
+            "less CPU time than HTTP in 1 of 1 job (× 0.90)"
+        );
+    }
+
+    #[test]
+    fn a_throughput_at_the_clients_ceiling_is_no_answer() {
+        let mut run = samples::reference();
+        assert!(answer(&sections(&run))[1].starts_with("gRPC has "));
+        for round in run.series.iter_mut().flat_map(|series| &mut series.rounds) {
+            round.bound = Some(Bound::Client);
+        }
+        assert!(answer(&sections(&run))[1].starts_with("Of throughput nothing can be said"));
+    }
+
+    #[test]
+    fn what_two_machines_measured_is_not_put_side_by_side() {
+        let mut run = samples::reference();
+        samples::part(&mut run, |series| series.server.starts_with("grpc"));
+        let sections = sections(&run);
+        assert_eq!(
+            answer(&sections),
+            ["No driver asked an HTTP and a gRPC server for the same work."]
+        );
+        for relative in sections.iter().flat_map(relatives) {
+            assert_eq!(relative.row.shard, relative.first.shard);
         }
     }
 
@@ -134,6 +336,10 @@ mod tests {
         let mut run = samples::reference();
         samples::with_counts(&mut run);
         samples::poison(&mut run);
+        // Two series with one id are one server.
+        for (number, series) in run.series.iter_mut().enumerate() {
+            series.id = number.to_string();
+        }
         samples::assert_inert(&page(&run));
     }
 }

@@ -10,13 +10,13 @@ use crate::report::comparison::terminal as comparison_terminal;
 use crate::report::values::figure;
 use crate::report::{cells, github_action_benchmark, markdown, terminal};
 
-use crate::site::run_page::{self, csv};
+use crate::site::run_page;
 use crate::site::samples;
 use wirebench_declare::compare::Margins;
 use wirebench_judge::summary::sections;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::metric::{DefaultGate, Metric};
-use wirebench_record::run::{Round, Run};
+use wirebench_record::run::Run;
 use wirebench_testing::golden;
 
 /// The reference run, and a counted series with a figure of every counted metric.
@@ -83,11 +83,6 @@ impl Missing {
     }
 }
 
-/// A good round of the sample with every field measured.
-fn round(run: &Run) -> &Round {
-    &run.series[4].rounds[0]
-}
-
 #[test]
 fn a_run_shows_every_metric_that_has_a_column_in_terminal_markdown_and_page() {
     let run = run();
@@ -152,7 +147,7 @@ fn a_comparison_names_every_metric_in_its_table() {
 }
 
 #[test]
-fn every_compared_metric_is_exported_and_every_field_behind_a_metric_is_in_the_csv() {
+fn every_compared_metric_is_exported() {
     let run = run();
     let exported: Vec<String> = (Metric::known())
         .flat_map(|metric| github_action_benchmark::suite(&run, metric.better()))
@@ -167,25 +162,6 @@ fn every_compared_metric_is_exported_and_every_field_behind_a_metric_is_in_the_c
             metric,
             "not exported (report/github_action_benchmark.rs)",
         );
-    }
-    let whole = serde_json::to_value(round(&run)).unwrap();
-    for metric in Metric::known().filter(|metric| metric.is_timed()) {
-        for field in whole.as_object().unwrap().keys() {
-            let mut without = whole.clone();
-            without[field] = Value::Null;
-            let Ok(without) = serde_json::from_value::<Round>(without) else {
-                continue;
-            };
-            if metric.read(&without).is_none() {
-                let mut changed = run.clone();
-                changed.series[4].rounds[0] = without;
-                missing.unless(
-                    csv(&changed) != csv(&run),
-                    metric,
-                    &format!("its field {field} is no column of the CSV (site/run_page/csv.rs)"),
-                );
-            }
-        }
     }
     missing.assert_none();
 }
@@ -251,7 +227,7 @@ fn the_steps_for_a_new_metric_name_files_that_exist_and_do_not_read_the_table() 
     for file in files {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
         assert!(path.exists(), "docs/EXTENDING.md names {file}, which does not exist");
-        let reads_the_table = file.starts_with("wirebench/present/") && !file.ends_with("/csv.rs");
+        let reads_the_table = file.starts_with("wirebench/present/");
         assert!(
             !reads_the_table && !file.starts_with("wirebench/declare/"),
             "{file} reads the table"

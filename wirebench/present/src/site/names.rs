@@ -1,8 +1,13 @@
 //! File names made of series' names, which may be anything.
 
 use std::collections::HashSet;
+use std::fmt::{self, Display};
 
+use askama::filters::HtmlSafe;
 use sha2::{Digest as _, Sha256};
+
+use crate::site::shown::name;
+use crate::site::svg::escaped;
 
 /// Letters a name keeps before its digest.
 const LONGEST: usize = 80;
@@ -33,6 +38,33 @@ impl Pages {
     }
 }
 
+/// A series' name as pages show it: the scenario, then server and driver as chips; the name of an imported benchmark as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tagged(String);
+
+impl Display for Tagged {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+// Everything in it was escaped by [`tagged`].
+impl HtmlSafe for Tagged {}
+
+pub(super) fn tagged(series: &str) -> Tagged {
+    let shown = |part: &str| escaped(&name(part));
+    let parts: Vec<&str> = series.split('@').collect();
+    Tagged(match parts[..] {
+        [scenario, server, driver] => format!(
+            "{} <span class=\"chip\">{}</span> <span class=\"chip\">{}</span>",
+            shown(scenario),
+            shown(server),
+            shown(driver)
+        ),
+        _ => shown(series),
+    })
+}
+
 /// A text as lower-case words with hyphens between them; empty when it has no such letter.
 pub(super) fn word(text: &str) -> String {
     let lower = text.to_lowercase();
@@ -57,6 +89,17 @@ mod tests {
         assert!(odd.starts_with("parse-b-10-s-") && odd.len() == 21, "{odd}");
         assert_ne!(pages.name("imported/z: y", "Parse <b> 10 µs"), odd);
         assert_eq!(Pages::default().name("imported/x: y", "Parse <b> 10 µs"), odd);
+    }
+
+    #[test]
+    fn a_series_is_its_scenario_with_chips_and_hostile_names_stay_text() {
+        assert_eq!(
+            tagged("weather@http@hey").to_string(),
+            "weather <span class=\"chip\">http</span> <span class=\"chip\">hey</span>"
+        );
+        assert_eq!(tagged("parse a@b").to_string(), "parse a@b");
+        let nasty = tagged("<img src=x>@<script>@\"'").to_string();
+        assert!(!nasty.contains("<img") && !nasty.contains("<script"), "{nasty}");
     }
 
     proptest! {

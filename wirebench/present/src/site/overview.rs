@@ -2,9 +2,11 @@
 
 use askama::Template;
 
+use crate::report::cause::{Moved, answer};
 use crate::report::format::plural;
 use crate::site::causes::{Cause, causes};
-use crate::site::frame::{Frame, Site};
+use crate::site::change_points::ChangePointView;
+use crate::site::frame::{Frame, STALE_DAYS, Site, pull_number};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::page::{Context, SitePage};
 use crate::site::series_view::sentence;
@@ -25,8 +27,14 @@ const GLANCE: usize = 24;
 #[template(path = "overview.html")]
 struct Page<'a> {
     frame: Frame,
+    /// The answer: what is worse, and since when.
+    headline: String,
+    class: &'static str,
     /// Why the newest run may be too old to go by.
     stale: Option<String>,
+    /// When the newest run was, for scripts: a site that nobody builds anew becomes stale too. Empty without a run.
+    newest: String,
+    stale_days: i64,
     sources: Vec<SourceView<'a>>,
     /// Files of the history that were left out, and why.
     skipped: Vec<String>,
@@ -39,6 +47,7 @@ struct SourceView<'a> {
     since: String,
     /// How many regressions are open.
     open: usize,
+    tally: Tally,
     causes: Vec<Cause>,
     /// Causes that have no card here.
     more: usize,
@@ -81,6 +90,54 @@ impl SourceView<'_> {
     }
 }
 
+/// How many of the metrics that are compared have each standing; the counts add up to all of them.
+struct Tally {
+    /// Class, number and word.
+    counts: [(&'static str, usize, &'static str); 4],
+    /// What the last count is made of, and what is not compared.
+    rest: String,
+}
+
+impl Tally {
+    fn of(source: &Source) -> Self {
+        let all = source.series.iter().flat_map(|series| &series.metrics);
+        let standings: Vec<Standing> = all.map(|drawn| drawn.stands.standing).collect();
+        let count = |wanted| standings.iter().filter(|standing| **standing == wanted).count();
+        let others = [
+            (Standing::Accepted, "worse and accepted"),
+            (Standing::Fixed, "mostly fixed"),
+            (Standing::Changed, "changed"),
+            (Standing::Withheld, "without a good value in the newest run"),
+        ];
+        let apart = [
+            (Standing::Few, "with too few values"),
+            (Standing::Stopped, "no longer measured"),
+        ];
+        let words = |(standing, word): &(Standing, &str)| {
+            let count = count(*standing);
+            (count > 0).then(|| format!("{count} {word}"))
+        };
+        let parts = others.iter().filter_map(words).collect::<Vec<_>>().join(", ");
+        let apart = apart.iter().filter_map(words).collect::<Vec<_>>().join(", ");
+        let rest = [("Others: ", parts), ("Not compared: ", apart)];
+        let rest = rest.into_iter().filter(|(_, words)| !words.is_empty());
+        Self {
+            counts: [
+                ("worse", count(Standing::Worse), "worse"),
+                ("better", count(Standing::Better), "better"),
+                ("noise", count(Standing::Noise), "within noise"),
+                ("", others.iter().map(|(standing, _)| count(*standing)).sum(), "others"),
+            ],
+            rest: rest.map(|(head, words)| format!("{head}{words}. ")).collect(),
+        }
+    }
+
+    /// The metrics that are compared.
+    fn compared(&self) -> usize {
+        self.counts.iter().map(|(_, count, _)| count).sum()
+    }
+}
+
 struct MetricRow<'a> {
     series: &'a Series<'a>,
     drawn: &'a Drawn<'a>,
@@ -90,13 +147,43 @@ struct MetricRow<'a> {
 fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
     let trend = &context.input.followed.trend;
     let view = |source| source_view(context.site, source, &trend.groups);
+    let sources: Vec<SourceView> = context.sources.iter().map(view).collect();
+    let (headline, class) = headline(&sources);
     Page {
         frame,
+        headline,
+        class,
         stale: context.site.stale(context.input),
-        sources: context.sources.iter().map(view).collect(),
+        newest: context.site.measured_until(),
+        stale_days: STALE_DAYS,
+        sources,
         skipped: trend.skipped.clone(),
     }
     .render()
+}
+
+/// What got worse last and is still open; else that nothing is worse, and what there is instead.
+fn headline(sources: &[SourceView]) -> (String, &'static str) {
+    let open = sources
+        .iter()
+        .flat_map(|source| &source.causes)
+        .filter(|cause| cause.status == "open");
+    if let Some(newest) = open.max_by_key(|cause| cause.time) {
+        let moved: Vec<Moved> = newest.rows.iter().map(ChangePointView::moved).collect();
+        let since = pull_number(&newest.message).map_or_else(|| newest.up_to.clone(), |number| format!("#{number}"));
+        return (name(&answer(&moved, &since)), "worse");
+    }
+    let all = |count: fn(&SourceView) -> usize| sources.iter().map(count).sum::<usize>();
+    let words = if all(|source| source.rows.len() + source.broken.len()) == 0 {
+        "No data yet"
+    } else if sources.iter().any(|source| !source.broken.is_empty()) {
+        "No open regression, but some series have no good value"
+    } else if all(|source| source.tally.compared()) == 0 {
+        "Your first numbers"
+    } else {
+        "Nothing is worse"
+    };
+    (words.to_owned(), "")
 }
 
 fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceView<'a> {
@@ -118,6 +205,7 @@ fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceV
         sentence: sentence(source),
         since: source.mark.name.clone(),
         open: source.open,
+        tally: Tally::of(source),
         causes,
         more,
         broken: broken(source),

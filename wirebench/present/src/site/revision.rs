@@ -1,5 +1,6 @@
-//! The code of a variant as pages show it: its commit with a link, its name, and whether files were modified.
+//! The code of a variant as pages show it: its commit with a link, its message and author, its name, and whether files were modified.
 
+use crate::site::frame::{Site, pull_url};
 use crate::site::shown::name;
 use wirebench_record::run::{VariantRevision, short_commit};
 
@@ -13,16 +14,28 @@ pub(crate) struct Revision {
     /// The address of its commit.
     pub(crate) url: Option<String>,
     pub(crate) modified: bool,
+    /// First line of the commit's message; empty when it is not known.
+    pub(crate) message: String,
+    pub(crate) author: String,
+    /// Where the pull request is shown that the message names.
+    pub(crate) pull: Option<String>,
 }
 
 impl Revision {
-    pub(super) fn of(revision: Option<&VariantRevision>, commit_url: &dyn Fn(&str) -> Option<String>) -> Self {
+    /// Without a site, as in a report that stands alone, nothing is linked and no message is known.
+    pub(super) fn of(revision: Option<&VariantRevision>, site: Option<&Site>) -> Self {
         let commit = revision.and_then(|revision| revision.commit.as_deref());
+        let told = commit.and_then(|commit| site?.commits.get(commit));
+        let message = told.map(|told| told.message.as_str()).unwrap_or_default();
+        let repository = site.and_then(|site| site.repository.as_deref());
         Self {
             name: revision.and_then(|revision| revision.name.as_deref()).map(name),
             commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
-            url: commit.and_then(commit_url),
+            url: commit.and_then(|commit| site?.commit_url(commit)),
             modified: revision.is_some_and(|revision| revision.modified == Some(true)),
+            message: name(message),
+            author: told.map_or_else(String::new, |told| name(&told.author)),
+            pull: repository.and_then(|repository| pull_url(repository, message)),
         }
     }
 

@@ -51,7 +51,7 @@ impl ListedRun {
         let model = run.host.cpu_model.as_deref().unwrap_or("unknown CPU");
         is_id(&run.id).then(|| Self {
             id: run.id.clone(),
-            code: Revision::of(run.revision(Variant::Candidate), &|commit| site.commit_url(commit)),
+            code: Revision::of(run.revision(Variant::Candidate), Some(site)),
             started_at: run.started_at.clone(),
             started: instant(&run.started_at),
             status: status::of_run(run.status),

@@ -1,18 +1,16 @@
 //! A run's page: can this measurement be trusted? Every round as a mark, and everything that is needed to repeat the run.
 
 mod counts;
-mod csv;
 mod dots;
-mod quantiles;
 mod report;
 mod rounds;
 mod view;
 
 use askama::Template;
 
-pub(super) use self::csv::csv;
 pub use self::report::report;
 use self::view::View;
+pub(super) use self::view::environment;
 use crate::site::frame::{Frame, Site};
 use crate::site::run_list;
 use crate::site::shown::is_id;
@@ -33,7 +31,7 @@ struct Page {
 /// # Errors
 /// When the template cannot be rendered.
 pub(super) fn render(run: &Run, site: &Site, compared: bool) -> Result<String, askama::Error> {
-    let view = View::of(run, &|commit| site.commit_url(commit));
+    let view = View::of(run, Some(site));
     Page {
         frame: site.frame_below(&format!("Run {}", view.id), run_list::PAGE.path),
         file: is_id(&run.id).then(|| run.id.clone()),
@@ -53,11 +51,7 @@ mod tests {
         let run = samples::reference();
         let page = render(&run, &samples::site(), false).unwrap();
         crate::site::well_formed::check(&page).unwrap();
-        let (dots, curves) = (
-            page.matches("class=\"panel\"").count(),
-            page.matches("class=\"quantiles\"").count(),
-        );
-        assert_eq!((dots, curves), (22 * 6 + 4 * 2, 26));
+        assert_eq!(page.matches("class=\"panel\"").count(), 26);
         for said in [
             "Yes",
             "All 78 rounds of 26 series passed every check.",
@@ -67,7 +61,6 @@ mod tests {
             "server on core 1, driver on core 0",
             "hey v0.1.5",
             "../data/runs/20261121T051047Z-352901.json",
-            "../data/runs/20261121T051047Z-352901.csv",
             "https://github.com/octo/weather/commit/146317b1de71f6af1a108ab616c579a85fb95d9c",
         ] {
             assert!(page.contains(said), "{said}");

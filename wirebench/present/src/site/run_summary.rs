@@ -1,9 +1,7 @@
 //! A run in medians, small enough to be loaded beside another: `data/runs/<id>.summary.json`.
 
-use std::collections::BTreeSet;
-
-use crate::report::format::bytes;
 use crate::report::values::figure;
+use crate::site::run_page::environment;
 use crate::site::shown::{instant, name, sentence};
 use wirebench_judge::summary::{counted, sections};
 use wirebench_record::metric::Metric;
@@ -31,7 +29,7 @@ pub(super) fn summary(run: &Run) -> RunSummary {
             .and_then(|revision| revision.commit.as_deref())
             .map(|commit| name(short_commit(commit))),
         remarks: remarks(run, candidate),
-        environment: environment(run),
+        environment: facts(run),
         series: timed.chain(counted(run).filter_map(counts)).collect(),
     }
 }
@@ -84,48 +82,13 @@ fn remarks(run: &Run, candidate: Option<&VariantRevision>) -> Vec<String> {
     remarks
 }
 
-/// Of every machine that measured.
-fn fingerprints(run: &Run) -> String {
-    let all: BTreeSet<&str> = match &run.shards[..] {
-        [] => [run.host.fingerprint.as_str()].into(),
-        shards => shards.iter().map(|shard| shard.host.fingerprint.as_str()).collect(),
-    };
-    all.into_iter().map(name).collect::<Vec<_>>().join(", ")
-}
-
 /// What makes two runs comparable, or not.
-fn environment(run: &Run) -> Vec<Fact> {
-    let host = &run.host;
-    let list = |cores: &[usize]| match cores {
-        [] => "all, shared".into(),
-        cores => cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+fn facts(run: &Run) -> Vec<Fact> {
+    let fact = |(name, value): (&str, String)| Fact {
+        name: name.into(),
+        value,
     };
-    #[expect(clippy::cast_precision_loss, reason = "memory stays below 2^53 bytes")]
-    let memory = host.memory_bytes.map_or("unknown".into(), |size| bytes(size as f64));
-    let mut facts = vec![
-        ("processor", host.cpu_model.as_deref().map_or("unknown".into(), name)),
-        ("CPUs", host.cpu_count.to_string()),
-        ("memory", memory),
-        ("kernel", name(&host.kernel)),
-        ("image", host.image.as_deref().map_or("none".into(), name)),
-        ("machine fingerprint", fingerprints(run)),
-        ("server cores", list(&run.pinning.server_cores)),
-        ("driver cores", list(&run.pinning.driver_cores)),
-        ("profile", name(&run.profile)),
-        ("rounds planned", run.rounds_planned.to_string()),
-    ];
-    let tools: Vec<(String, String)> = run
-        .tools
-        .iter()
-        .map(|tool| (name(&tool.name), name(&tool.version)))
-        .collect();
-    facts.extend(tools.iter().map(|(tool, version)| (tool.as_str(), version.clone())));
-    (facts.into_iter())
-        .map(|(what, value)| Fact {
-            name: what.into(),
-            value,
-        })
-        .collect()
+    environment(run).into_iter().map(fact).collect()
 }
 
 #[cfg(test)]
@@ -165,7 +128,7 @@ mod tests {
             found
                 .environment
                 .iter()
-                .any(|fact| fact.name == "hey" && fact.value == "v0.1.5")
+                .any(|fact| fact.name == "programs" && fact.value.contains("hey v0.1.5"))
         );
     }
 }

@@ -49,23 +49,21 @@ fn stamp(site: &Site) -> String {
     )
 }
 
-/// The files of a run: page, record, medians, rounds.
-fn names(id: &str) -> [String; 4] {
+/// The files of a run: page, record, medians.
+fn names(id: &str) -> [String; 3] {
     [
         format!("run/{id}.html"),
         format!("data/runs/{id}.json"),
         format!("data/runs/{id}.summary.json"),
-        format!("data/runs/{id}.csv"),
     ]
 }
 
-fn write_run(writer: &mut Writer, site: &Site, paged: &PagedRun, names: &[String; 4]) -> Result<(), SiteError> {
+fn write_run(writer: &mut Writer, site: &Site, paged: &PagedRun, names: &[String; 3]) -> Result<(), SiteError> {
     let run = &paged.run;
-    let [page, record, medians, rounds] = names;
+    let [page, record, medians] = names;
     writer.page(page, run_page::render(run, site, paged.comparison.is_some()))?;
     writer.json(record, run)?;
-    writer.json(medians, &summary(run))?;
-    writer.text(rounds, run_page::csv(run).as_bytes())
+    writer.json(medians, &summary(run))
 }
 
 fn write_comparison(

@@ -1,6 +1,6 @@
 //! Runs that pages are tried with. For tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::site::frame::{NavEntry, Site};
 use wirebench_record::counts::{CountStatus, Counts, Figure, FunctionCost, Source};
@@ -26,6 +26,7 @@ pub(super) fn site() -> Site {
         freshness: "The newest run is 2 hours old.".into(),
         newest: None,
         series: BTreeMap::new(),
+        commits: HashMap::new(),
         nav: vec![NavEntry {
             name: "Overview".into(),
             path: "index.html".into(),

@@ -1,7 +1,7 @@
 //! A metric of a series as pages show it: values, verdict, change and remark, each decided once; and the sentence of a source.
 
 use crate::report::format::{plural, significant, three_digits};
-use crate::report::percent::with_interval;
+use crate::report::percent::{change, with_interval};
 use crate::report::trend::{BETTER, CHANGED, TOO_NOISY, WORSE, open_regressions};
 use crate::report::values::figure;
 use crate::site::gather::{Drawn, Source};
@@ -111,6 +111,13 @@ impl Drawn<'_> {
         changed(self.stands.change)
     }
 
+    /// The same without the interval.
+    pub(super) fn short_change(&self) -> String {
+        self.stands
+            .change
+            .map_or_else(String::new, |found| change(found.percent))
+    }
+
     /// Its newest values as SVG path data.
     pub(super) fn spark(&self) -> String {
         spark::path(self.judged())
@@ -179,30 +186,16 @@ pub(super) fn sentence(source: &Source) -> String {
             "No series has a good value yet.".into()
         };
     }
-    let words = [
-        (Standing::Better, "better"),
-        (Standing::Accepted, "worse and accepted"),
-        (Standing::Fixed, "mostly fixed"),
-        (Standing::Changed, "changed"),
-        (Standing::Withheld, "without a good value in the newest run"),
-        (Standing::Noise, "within noise"),
-        (Standing::Stopped, "no longer measured"),
-    ];
-    let parts = words.into_iter().filter(|(standing, _)| count(*standing) > 0);
-    let parts: Vec<String> = parts
-        .map(|(standing, word)| format!("{} {word}", count(standing)))
-        .collect();
     let since = &source.mark.name;
     let moved = compared - count(Standing::Noise);
-    let (metrics, parts) = (plural(compared, "metric"), parts.join("; "));
+    let metrics = plural(compared, "metric");
     if source.open > 0 {
         let (worse, open) = (count(Standing::Worse), open_regressions(source.open));
-        let others = if parts.is_empty() {
-            String::new()
-        } else {
-            format!(" The others, compared with {since}: {parts}.")
+        let earlier = match source.open_before_mark {
+            0 => String::new(),
+            earlier => format!(", {earlier} of them from before {since}"),
         };
-        return format!("{worse} of {metrics} worse: {open}.{others}");
+        return format!("{worse} of {metrics} worse: {open}{earlier}.");
     }
     if compared == 0 {
         let runs = plural(source.timeline.pushes, "run");
@@ -213,7 +206,7 @@ pub(super) fn sentence(source: &Source) -> String {
         return format!("Nothing to compare yet: {runs} so far; verdicts start at {FEWEST_VALUES} values.{rest}");
     }
     if moved > 0 {
-        return format!("No open regression. Of {metrics} compared with {since}: {parts}.");
+        return format!("No open regression in {metrics}, compared with {since}.");
     }
     let smallest = detectable(&all).map(|percent| format!(", smallest detectable change {} %", three_digits(percent)));
     let stopped = match count(Standing::Stopped) {

@@ -140,7 +140,7 @@ fn pixel(value: f64) -> String {
 }
 
 /// Text without what would end it or open an element, in content and in attributes.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,9 +1,10 @@
 //! How much of a run can be trusted: how many of its rounds are good, and what was in their way.
 
 use crate::report::format::{grouped, plural, three_digits};
-use crate::site::shown::sentence;
+use crate::site::shown::{name, sentence};
 use wirebench_judge::summary::quality::{Tally, steal_percent};
 use wirebench_judge::summary::{Row, counted, sections};
+use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, Run, RunStatus, Series, SeriesStatus};
 
 /// Whether a run can be trusted: a word, a sentence, and limits.
@@ -42,15 +43,20 @@ pub(super) fn reasons(tally: &Tally, most: usize) -> Vec<(String, String)> {
 /// Whether a run can be trusted.
 pub(super) fn trust(run: &Run) -> Trust {
     let tally = Tally::of(&[run]);
-    let (word, mut sentence) = rounds(run, &tally);
+    let (mut word, mut sentence) = rounds(run, &tally);
+    let doubts = [restless(run), unresolved(run)];
+    if word == "Yes" && doubts.iter().any(Option::is_some) {
+        word = "In part";
+    }
     if let Some(reason) = run.reason.as_deref().filter(|_| run.status != RunStatus::Complete) {
         sentence = format!("{sentence} {}.", self::sentence(reason).trim_end_matches('.'));
     }
     Trust {
         word,
         sentence,
-        limits: [client_bound(run), steal(run), counts(run)]
+        limits: doubts
             .into_iter()
+            .chain([client_bound(run), steal(run), counts(run)])
             .flatten()
             .collect(),
     }
@@ -113,8 +119,51 @@ fn whole<'a>(series: impl Iterator<Item = &'a Series>) -> usize {
     series.filter(|series| series.status == SeriesStatus::Ok).count()
 }
 
+/// Half the range of a throughput over its rounds, in percent of the median, from which it says little: a change would have to be
+/// larger than what rounds of the same code differ by.
+const RESTLESS_PERCENT: f64 = 25.0;
+
+fn rows(run: &Run) -> Vec<Row<'_>> {
+    sections(run).into_iter().flat_map(|section| section.rows).collect()
+}
+
+/// Series whose throughput varies too much from round to round, with the worst of them.
+fn restless(run: &Run) -> Option<String> {
+    let rows = rows(run);
+    let loaded = rows.iter().filter(|row| row.has_load()).count();
+    let half_range = |row: &Row| {
+        let spread = row.spread(Metric::Throughput)?;
+        let percent = 50.0 * (spread.high - spread.low) / spread.median;
+        (percent >= RESTLESS_PERCENT).then_some(percent)
+    };
+    let restless = || rows.iter().filter_map(|row| Some((half_range(row)?, row)));
+    let (worst, row) = restless().max_by(|one, other| one.0.total_cmp(&other.0))?;
+    Some(format!(
+        "{} of {loaded} throughputs vary by ± {RESTLESS_PERCENT} % or more from round to round, {} by ± {worst:.0} %: they show large changes only.",
+        restless().count(),
+        name(&row.series.id)
+    ))
+}
+
+/// Series with a median latency of 0.
+fn unresolved(run: &Run) -> Option<String> {
+    let rows = rows(run);
+    let is_zero = |row: &&Row| row.median(Metric::LatencyP50) == Some(0.0);
+    let count = rows.iter().filter(is_zero).count();
+    (count > 0).then(|| {
+        format!(
+            "{} a median latency of 0: below what the load generator can resolve.",
+            if count == 1 {
+                "1 series has".into()
+            } else {
+                format!("{count} series have")
+            }
+        )
+    })
+}
+
 fn client_bound(run: &Run) -> Option<String> {
-    let rows: Vec<Row> = sections(run).into_iter().flat_map(|section| section.rows).collect();
+    let rows = rows(run);
     let bound = rows.iter().filter(|row| row.bound == Some(Bound::Client)).count();
     let loaded = rows.iter().filter(|row| row.has_load()).count();
     (bound > 0).then(|| {
@@ -160,6 +209,36 @@ mod tests {
             "{trust:?}"
         );
         assert!(trust.limits[1].contains("hypervisor"), "{trust:?}");
+    }
+
+    #[test]
+    fn a_throughput_that_halves_from_round_to_round_and_a_latency_of_nothing_are_trusted_in_part() {
+        let mut run = samples::reference();
+        let series = run
+            .series
+            .iter_mut()
+            .find(|series| series.id == "weather-fixed-count@http@hey")
+            .unwrap();
+        let elapsed = series.rounds[0].elapsed_ns.unwrap();
+        series.rounds[0].elapsed_ns = Some(elapsed / 3);
+        let restless = trust(&run);
+        assert_eq!(restless.word, "In part");
+        assert!(
+            restless.limits[0].starts_with(
+                "1 of 22 throughputs vary by ± 25 % or more from round to round, weather-fixed-count@http@hey by ± "
+            ),
+            "{restless:?}"
+        );
+        let mut run = samples::reference();
+        for round in &mut run.series[4].rounds {
+            round.latency_ns.as_mut().unwrap().p50 = 0;
+        }
+        let unresolved = trust(&run);
+        assert_eq!(unresolved.word, "In part");
+        assert!(
+            unresolved.limits[0].starts_with("1 series has a median latency of 0"),
+            "{unresolved:?}"
+        );
     }
 
     #[test]

@@ -6,8 +6,10 @@ use crate::report::comparison::rows;
 use crate::report::comparison::verdict::word;
 use crate::report::comparison::view::{Explained, View as Shared};
 use crate::report::comparison::{facts, headline, markdown};
+use crate::report::percent::{change, size};
 use crate::site::compare::colour::class;
 use crate::site::compare::picture;
+use crate::site::frame::Site;
 use crate::site::revision::Revision;
 use crate::site::shown::HTML;
 use crate::site::svg::Picture;
@@ -15,7 +17,7 @@ use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::comparison::Comparison;
 
 /// Changed rows that are seen at once; the others are folded.
-const OPEN: usize = 7;
+const OPEN: usize = 5;
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
@@ -50,11 +52,22 @@ pub(crate) struct Line<'a> {
     pub(crate) href: Option<String>,
 }
 
+impl Line<'_> {
+    fn effect(&self) -> Option<f64> {
+        self.shared.row.metric?.effect_percent
+    }
+
+    /// Its change without the interval.
+    pub(crate) fn number(&self) -> String {
+        self.effect().map_or_else(String::new, change)
+    }
+}
+
 /// Where commits and series are shown.
 #[derive(Clone, Copy)]
 pub(crate) struct Links<'a> {
-    /// The address of a commit.
-    pub(crate) commit: &'a dyn Fn(&str) -> Option<String>,
+    /// The site whose commits are linked; none for a page that stands alone.
+    pub(crate) site: Option<&'a Site>,
     /// The page of a series, from the comparison's page.
     pub(crate) series: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -62,7 +75,7 @@ pub(crate) struct Links<'a> {
 impl Links<'_> {
     /// No links, for a page that stands alone.
     pub(crate) const NONE: Self = Self {
-        commit: &|_| None,
+        site: None,
         series: &|_| None,
     };
 }
@@ -84,7 +97,7 @@ impl<'a> View<'a> {
         Self {
             class: class(headline::status(comparison)),
             sides: [&comparison.baseline, &comparison.candidate]
-                .map(|side| Revision::of(Some(&side.revision), links.commit)),
+                .map(|side| Revision::of(Some(&side.revision), links.site)),
             one_run: comparison.paired,
             strip: facts::counts(&sorted)
                 .map(|(number, standing)| (class(standing), number, word(standing)))
@@ -106,6 +119,28 @@ impl<'a> View<'a> {
     /// Whether a flame graph can be shown.
     pub(crate) fn has_flames(&self) -> bool {
         self.shared.explained.iter().any(|part| self.flame(part).is_some())
+    }
+
+    /// The change that the page leads with: the worst one, if any is certain.
+    pub(crate) fn worst(&self) -> Option<&Line<'a>> {
+        let is_certain = |line: &&Line| matches!(line.shared.row.status, RowStatus::Regressed | RowStatus::Improved);
+        self.changed
+            .iter()
+            .filter(is_certain)
+            .find(|line| line.effect().is_some())
+    }
+
+    /// The function that causes most of a counted worst change.
+    pub(crate) fn function(&self) -> Option<&String> {
+        self.worst().filter(|line| line.shared.row.is_counted())?;
+        Some(&self.shared.explained.first()?.functions.first()?[0])
+    }
+
+    /// The largest change among the unchanged effects; none if one of them has no estimate.
+    pub(crate) fn unchanged_within(&self) -> Option<String> {
+        let effects: Option<Vec<f64>> = self.unchanged.iter().map(Line::effect).collect();
+        let most = effects?.into_iter().map(f64::abs).reduce(f64::max)?;
+        Some(size(most))
     }
 
     /// The changed rows that are seen at once.

@@ -147,7 +147,7 @@ fn picture(curves: &[Curve], title: &str, (x_label, x_words): Words, (y_label, y
     for curve in curves {
         draw_curve(&mut svg, curve, (x, x_words), (y, y_words), &mut labels);
     }
-    svg.finish("ratios sweep", title)
+    svg.finish("sweep", title)
 }
 
 type Scale = (Axis, fn(f64) -> String);

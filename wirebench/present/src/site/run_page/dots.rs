@@ -1,98 +1,29 @@
 //! Every round of a series as a mark, in the order measured and by variant; rounds that are not good are hollow.
 
-use crate::report::format::{plural, three_digits};
+use crate::report::format::plural;
 use crate::report::values::figure;
 use crate::site::scale::Linear;
 use crate::site::shown::{direction, name, sentence};
 use crate::site::svg::{Anchor, Path, Picture, Svg};
 use wirebench_judge::summary::Spread;
 use wirebench_judge::summary::quality::{outcome, why};
-use wirebench_record::metric::{Metric, Notation};
-use wirebench_record::run::{Bound, Round, RoundStatus, Series, Variant};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Round, RoundStatus, Series, Variant};
 
 /// One picture with the words above it.
 #[derive(Debug, Clone)]
 pub(super) struct Panel {
     /// The quantity.
     pub(super) title: &'static str,
-    /// How to read it: what is better, or what the line means.
+    /// Which way is better.
     pub(super) hint: &'static str,
     /// Of each variant its name, empty where there is but one, and the median of its good rounds with their range.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) picture: Picture,
 }
 
-/// A number of a round.
-struct Quantity {
-    title: &'static str,
-    hint: &'static str,
-    /// `None` for the share of its cores that the driver used, percent.
-    metric: Option<Metric>,
-    /// A line at this value.
-    rule: Option<f64>,
-    /// Ticks on the axis are round multiples of this.
-    step: f64,
-}
-
-const MIB: f64 = 1_048_576.0;
-
 /// The variants that pictures and tables show, in their order.
 pub(super) const VARIANTS: [Variant; 3] = [Variant::Baseline, Variant::Candidate, Variant::Reference];
-
-/// A panel for each number that any round of the series has.
-pub(super) fn panels(series: &Series) -> Vec<Panel> {
-    let mut quantities: Vec<Quantity> = (Metric::OF_SERVER.into_iter())
-        .map(|metric| of_metric(metric, series))
-        .collect();
-    quantities.push(Quantity {
-        title: "driver busy, % of its cores",
-        hint: "line: client-bound",
-        metric: None,
-        rule: Some(f64::from(Bound::CLIENT_FROM_PERMILLE) / 10.0),
-        step: 1.0,
-    });
-    quantities
-        .iter()
-        .filter_map(|quantity| panel(series, quantity))
-        .collect()
-}
-
-fn of_metric(metric: Metric, series: &Series) -> Quantity {
-    let label = match metric {
-        Metric::LatencyP50 if series.load.starts.is_some() => "to first answer, p50",
-        Metric::LatencyP99 if series.load.starts.is_some() => "to first answer, p99",
-        Metric::LatencyP50 if series.load.samples.is_some() => "one iteration, p50",
-        Metric::LatencyP99 if series.load.samples.is_some() => "one iteration, p99",
-        _ => metric.label(),
-    };
-    Quantity {
-        title: label,
-        hint: direction(metric.better()),
-        metric: Some(metric),
-        rule: None,
-        step: if metric.row().notation == Notation::Size {
-            MIB
-        } else {
-            1.0
-        },
-    }
-}
-
-impl Quantity {
-    fn read(&self, round: &Round) -> Option<f64> {
-        match self.metric {
-            Some(metric) => measured(metric, round),
-            None => round.driver_busy_permille.map(|permille| f64::from(permille) / 10.0),
-        }
-    }
-
-    fn write(&self, number: f64) -> String {
-        match self.metric {
-            Some(metric) => figure(metric, number),
-            None => format!("{} %", three_digits(number)),
-        }
-    }
-}
 
 /// A metric's value in a round that was measured, whether its checks passed or not.
 pub(super) fn measured(metric: Metric, round: &Round) -> Option<f64> {
@@ -106,20 +37,32 @@ const RIGHT: f64 = 10.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
 
-fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
+/// The picture of the throughput, or of the latency of a series without one; none when no round has either.
+pub(super) fn panel(series: &Series) -> Option<Panel> {
+    let has = |metric: &Metric| series.rounds.iter().any(|round| measured(*metric, round).is_some());
+    let metric = [Metric::Throughput, Metric::LatencyP50].into_iter().find(has)?;
+    let title = match metric {
+        Metric::LatencyP50 if series.load.starts.is_some() => "to first answer, p50",
+        Metric::LatencyP50 if series.load.samples.is_some() => "one iteration, p50",
+        _ => metric.label(),
+    };
     let good = |variant: Variant| {
         let rounds = series
             .rounds
             .iter()
             .filter(move |round| round.variant == variant && outcome(round) == "ok");
-        rounds.filter_map(|round| quantity.read(round)).collect::<Vec<f64>>()
+        rounds.filter_map(|round| measured(metric, round)).collect::<Vec<f64>>()
     };
-    let all: Vec<f64> = series.rounds.iter().filter_map(|round| quantity.read(round)).collect();
+    let all: Vec<f64> = series
+        .rounds
+        .iter()
+        .filter_map(|round| measured(metric, round))
+        .collect();
     let whole = Spread::of(&all)?;
     let mut facts = Vec::new();
     for variant in VARIANTS {
         if let Some(spread) = Spread::of(&good(variant)) {
-            let write = |number| quantity.write(number);
+            let write = |number| figure(metric, number);
             let range = format!(
                 "{} ({})",
                 write(spread.median),
@@ -149,16 +92,16 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
     let count = plural(series.rounds.len(), "round");
     let alt = format!(
         "{} of {}, {count}, median and range: {}{bad}",
-        quantity.title,
+        title,
         name(&series.id),
         ranges.trim_start()
     );
-    let axis = axis(whole, quantity.rule);
+    let axis = axis(whole);
     Some(Panel {
-        title: quantity.title,
-        hint: quantity.hint,
+        title,
+        hint: direction(metric.better()),
         facts,
-        picture: draw(series, quantity, axis, &alt),
+        picture: draw(series, metric, axis, &alt),
     })
 }
 
@@ -172,10 +115,8 @@ fn range(low: &str, high: &str) -> String {
 
 /// The values that are shown: all of them, and at least a fifth of the median, so that equal scatter looks equal and no
 /// noise is blown up.
-fn axis(whole: Spread, rule: Option<f64>) -> Linear {
-    let (low, high) = rule.map_or((whole.low, whole.high), |rule| {
-        (whole.low.min(rule), whole.high.max(rule))
-    });
+fn axis(whole: Spread) -> Linear {
+    let (low, high) = (whole.low, whole.high);
     let reach = ((high - low) * 1.1)
         .max(whole.median.abs() * 0.2)
         .max(f64::MIN_POSITIVE);
@@ -188,22 +129,19 @@ fn axis(whole: Spread, rule: Option<f64>) -> Linear {
     Linear::new((floor, HEIGHT - BOTTOM), (floor + reach, TOP))
 }
 
-fn draw(series: &Series, quantity: &Quantity, axis: Linear, alt: &str) -> Picture {
+fn draw(series: &Series, metric: Metric, axis: Linear, alt: &str) -> Picture {
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    for tick in axis.ticks(3.0, quantity.step) {
+    for tick in axis.ticks(3.0, 1.0) {
         let y = axis.at(tick);
         svg.line("grid", (LEFT, y), (WIDTH - RIGHT, y));
-        svg.text("tick", (LEFT - 6.0, y + 4.0), Anchor::End, &quantity.write(tick));
-    }
-    if let Some(at) = quantity.rule {
-        svg.line("rule", (LEFT, axis.at(at)), (WIDTH - RIGHT, axis.at(at)));
+        svg.text("tick", (LEFT - 6.0, y + 4.0), Anchor::End, &figure(metric, tick));
     }
     let places = Places::of(series);
     places.label(&mut svg);
     for variant in VARIANTS {
         let mut dots = Path::default();
         for round in series.rounds.iter().filter(|round| round.variant == variant) {
-            let found = quantity.read(round);
+            let found = measured(metric, round);
             let at = (
                 places.at(round),
                 axis.at(found.unwrap_or(f64::NEG_INFINITY)).min(HEIGHT - BOTTOM),
@@ -297,27 +235,21 @@ mod tests {
     use crate::site::samples;
 
     #[test]
-    fn every_round_has_its_mark_in_every_panel() {
+    fn every_round_has_its_mark() {
         let mut run = samples::reference();
         samples::with_baseline(&mut run);
-        let panels = panels(&run.series[4]);
-        assert_eq!(panels.len(), 6);
-        for panel in &panels {
-            let text = panel.picture.to_string();
-            assert_eq!(text.matches("h0").count(), 6, "{text}");
-            assert_eq!(
-                panel.facts.iter().map(|fact| fact.0).collect::<Vec<_>>(),
-                ["baseline", "candidate"]
-            );
-        }
-        assert!(panels[5].picture.to_string().contains("class=\"rule\"") && panels[5].hint == "line: client-bound");
+        let panel = panel(&run.series[4]).unwrap();
+        let text = panel.picture.to_string();
+        assert_eq!(text.matches("h0").count(), 6, "{text}");
+        let variants: Vec<&str> = panel.facts.iter().map(|fact| fact.0).collect();
+        assert_eq!(variants, ["baseline", "candidate"]);
     }
 
     #[test]
     fn what_is_not_good_is_hollow_and_says_why() {
         let mut run = samples::reference();
         samples::spoil(&mut run);
-        let text = panels(&run.series[4])[1].picture.to_string();
+        let text = panel(&run.series[4]).unwrap().picture.to_string();
         assert_eq!(text.matches("class=\"hollow").count(), 3, "{text}");
         assert!(text.contains("invalid: 3 of 100,000 answers had status 503"), "{text}");
         assert!(text.contains("failed: the server did not become ready"), "{text}");
@@ -335,14 +267,11 @@ mod tests {
 
     #[test]
     fn no_scatter_is_blown_up() {
-        let axis = axis(
-            Spread {
-                median: 100.0,
-                low: 99.9,
-                high: 100.1,
-            },
-            None,
-        );
+        let axis = axis(Spread {
+            median: 100.0,
+            low: 99.9,
+            high: 100.1,
+        });
         let tall = (axis.at(99.9) - axis.at(100.1)).abs();
         assert!(tall < 2.0, "{tall}");
     }

@@ -31,7 +31,7 @@ struct Page<'a> {
 /// # Errors
 /// When the template cannot be rendered.
 pub fn report(run: &Run, comparison: Option<&Comparison>) -> Result<String, askama::Error> {
-    let view = View::of(run, &|_| None);
+    let view = View::of(run, None);
     let no_flames = BTreeMap::new();
     let compared = comparison.map(|comparison| compare::View::of(comparison, compare::Links::NONE, &no_flames));
     let title = match &compared {

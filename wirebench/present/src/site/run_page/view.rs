@@ -3,19 +3,16 @@
 use crate::report::cells;
 use crate::report::escape;
 use crate::report::format::{bytes, count, plural, time, tools};
-use crate::report::head_to_head;
 use crate::report::pacing::{figures, offered, steps as tried};
 use crate::report::run_view::{machines, time_spent};
 use crate::report::status;
+use crate::site::frame::Site;
 use crate::site::revision::Revision;
 use crate::site::run_page::counts::Counted;
-use crate::site::run_page::dots::{Panel, panels};
-use crate::site::run_page::quantiles;
+use crate::site::run_page::dots::{Panel, panel};
 use crate::site::run_page::rounds::Table;
 use crate::site::shown::{HTML, instant, name, sentence};
-use crate::site::svg::Picture;
 use crate::site::trust::{Trust, reasons, trust};
-use wirebench_judge::summary::head_to_head::{Relative, relatives};
 use wirebench_judge::summary::quality::{Tally, errors_by_kind, outcome};
 use wirebench_judge::summary::{Row, Section, counted, sections};
 use wirebench_record::metric::Metric;
@@ -47,8 +44,6 @@ pub(super) struct SectionView {
     pub(super) scenario: String,
     pub(super) about: String,
     pub(super) series: Vec<SeriesView>,
-    /// Head to head, for each server that one driver loaded besides the first: driver, server, first server and the effects.
-    pub(super) beside: Vec<Vec<String>>,
 }
 
 /// One timed series.
@@ -66,8 +61,8 @@ pub(super) struct SeriesView {
     /// Its cells in the table at the top: label and value, empty where there is none.
     pub(super) figures: [(&'static str, String); 5],
     pub(super) note: String,
-    pub(super) panels: Vec<Panel>,
-    pub(super) quantiles: Option<Picture>,
+    /// Every round as a mark.
+    pub(super) panel: Option<Panel>,
     /// The processes of a chain; empty for a server of one process.
     pub(super) processes: Vec<[String; 7]>,
     /// Failures by kind.
@@ -81,7 +76,7 @@ pub(super) struct SeriesView {
 }
 
 impl View {
-    pub(super) fn of(run: &Run, commit_url: &dyn Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn of(run: &Run, site: Option<&Site>) -> Self {
         let mut variants: Vec<Variant> = run
             .series
             .iter()
@@ -102,7 +97,7 @@ impl View {
             revisions: run
                 .variants
                 .iter()
-                .map(|one| (one.variant.name(), Revision::of(Some(one), commit_url)))
+                .map(|one| (one.variant.name(), Revision::of(Some(one), site)))
                 .collect(),
             reasons: reasons(&Tally::of(&[run]), 10),
             sections,
@@ -113,7 +108,7 @@ impl View {
             stages: (run.stages.iter())
                 .map(|stage| format!("Stage {}: {}", stage.number, sentence(&stage.why)))
                 .collect(),
-            environment: environment(run),
+            environment: environment(run).into_iter().chain(this_run(run)).collect(),
             repeat: escape::command(&run.repeat),
             legend: if variants.len() > 1 {
                 variants.into_iter().map(mark).collect()
@@ -149,19 +144,8 @@ impl SectionView {
             scenario: name(section.scenario),
             about,
             series,
-            beside: relatives(section).iter().map(beside).collect(),
         }
     }
-}
-
-fn beside(relative: &Relative) -> Vec<String> {
-    let names = [
-        relative.driver,
-        &relative.row.series.server,
-        &relative.first.series.server,
-    ]
-    .map(name);
-    names.into_iter().chain(head_to_head::cells(relative)).collect()
 }
 
 impl SeriesView {
@@ -184,8 +168,7 @@ impl SeriesView {
             good: format!("{passed} of {}", rounds.len()),
             figures: figures_of(row, start_up),
             note: note.join(", "),
-            panels: panels(series),
-            quantiles: quantiles::draw(series),
+            panel: panel(series),
             processes: cells::processes(series),
             errors: errors(series),
             rounds: Table::of(series),
@@ -261,26 +244,30 @@ fn remarks(row: &Row) -> Vec<String> {
     remarks
 }
 
-/// The the programs, and what the run did with its time.
-fn environment(run: &Run) -> Vec<(&'static str, String)> {
+/// The machine, the programs and the times.
+pub(in crate::site) fn environment(run: &Run) -> Vec<(&'static str, String)> {
     let host = &run.host;
     let mut facts = machines(run, HTML);
     facts.extend(host.image.as_deref().map(|image| ("image", name(image))));
     let mtu = host.loopback_mtu_bytes;
     facts.extend(mtu.map(|mtu| ("loopback MTU", bytes(f64::from(mtu)))));
     facts.push(("programs", tools(&run.tools)));
+    let rounds = plural(run.rounds_planned as usize, "round");
     facts.push((
         "profile",
-        format!(
-            "{}, {} planned for each series",
-            name(&run.profile),
-            plural(run.rounds_planned as usize, "round")
-        ),
+        format!("{}, {rounds} planned for each series", name(&run.profile)),
     ));
-    facts.push(("seed", run.seed.to_string()));
-    facts.push(("started by", name(&run.trigger)));
-    facts.push(("started", instant(&run.started_at)));
-    facts.push(("finished", instant(&run.finished_at)));
+    facts
+}
+
+/// What differs from run to run on the same machine.
+fn this_run(run: &Run) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("seed", run.seed.to_string()),
+        ("started by", name(&run.trigger)),
+        ("started", instant(&run.started_at)),
+        ("finished", instant(&run.finished_at)),
+    ];
     facts.extend(time_spent(run).map(|spent| ("time", spent)));
     facts
 }
