@@ -57,9 +57,9 @@ pub(super) fn toml(
     let mut operations: BTreeMap<String, Option<&str>> = BTreeMap::new();
     for one in probed {
         server(&mut out, one);
-        // Each to its load generator, where servers differ.
-        let driver = (closes && drivers.len() > 1).then(|| driver(one)).flatten();
-        for name in one.server.operations.keys() {
+        // Each to its load generator: hey cannot send a call, and keeps connections that a server closes.
+        for (name, operation) in &one.server.operations {
+            let driver = (drivers.len() > 1).then(|| driver(operation, one.closes));
             let known = operations.entry(name.clone()).or_insert(driver);
             *known = known.filter(|known| Some(*known) == driver);
         }
@@ -77,10 +77,13 @@ pub(super) fn toml(
     out + FOOT
 }
 
-/// The load generator of a server that speaks HTTP alone.
-fn driver(probed: &ProbedServer) -> Option<&'static str> {
-    let is_http = probed.server.protocols.iter().all(|protocol| !protocol.is_grpc());
-    is_http.then_some(if probed.closes { "ab" } else { "hey" })
+/// The load generator of an operation.
+fn driver(operation: &Operation, closes: bool) -> &'static str {
+    match operation {
+        Operation::Grpc(_) => "ghz",
+        _ if closes => "ab",
+        _ => "hey",
+    }
 }
 
 /// Every question, one a line.

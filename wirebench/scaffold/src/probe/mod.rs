@@ -25,7 +25,7 @@ use crate::proto::Call;
 use wirebench_declare::args::Arg;
 use wirebench_declare::profiles::Profiles;
 use wirebench_declare::protocol::Protocol;
-use wirebench_declare::server::{self, Before, Ready, Server};
+use wirebench_declare::server::{self, Before, Operation, Ready, Server};
 use wirebench_declare::span::Span;
 use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
@@ -156,6 +156,27 @@ fn evidence_of(setting: &PortSetting, running: &Running, built: Duration) -> BTr
     evidence
 }
 
+/// Keeps the operations of one kind, requests or else calls, and the protocols that carry them: counts pair every operation of a
+/// server with every protocol of it.
+fn keep_one_kind(probed: &mut ProbedServer) {
+    let is_call = |operation: &Operation| matches!(operation, Operation::Grpc(_));
+    let calls = probed.server.operations.values().all(is_call);
+    if probed.server.operations.is_empty() {
+        return;
+    }
+    probed.server.protocols.retain(|protocol| protocol.is_grpc() == calls);
+    let others = probed
+        .server
+        .operations
+        .extract_if(.., |_, operation| is_call(operation) != calls);
+    for (name, operation) in others {
+        probed.operations.remove(&name);
+        if let Operation::Grpc(call) = operation {
+            probed.more.push(format!("{} (gRPC: in a second server)", call.call));
+        }
+    }
+}
+
 /// Sends requests to the running server and declares those with a good response.
 fn probe_running(
     context: &ProbeContext,
@@ -192,6 +213,7 @@ fn probe_running(
     if first != Protocol::Grpc {
         http::probe(routes, &address, first, probed);
     }
+    keep_one_kind(probed);
     if probed.operations.is_empty() {
         return Err(ProbeFailure {
             reason: "it answers, but no request with a good answer was found".into(),
@@ -201,4 +223,30 @@ fn probe_running(
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::Files;
+    use crate::guess;
+    use crate::recipes;
+
+    #[test]
+    fn a_server_of_requests_and_calls_keeps_its_requests() {
+        let main = "package main\nfunc main() { http.ListenAndServe(\":1\", nil); grpc.NewServer() }\n";
+        let files = Files::of(&[("go.mod", "module x\n"), ("main.go", main)]);
+        let mut probed = guess::guessed(&recipes::programs(&files)[0], &[], None);
+        assert_eq!(probed.server.operations.len(), 2);
+        keep_one_kind(&mut probed);
+        let names: Vec<&str> = probed.server.operations.keys().map(String::as_str).collect();
+        assert_eq!(
+            (names, probed.server.protocols.as_slice()),
+            (vec!["home"], &[Protocol::Http][..])
+        );
+        assert_eq!(probed.more, ["package.Service/Method (gRPC: in a second server)"]);
+        probed.server.operations.clear();
+        keep_one_kind(&mut probed);
+        assert_eq!(probed.server.protocols, [Protocol::Http]);
+    }
 }

@@ -44,7 +44,9 @@ fn main() -> anyhow::Result<()> {
             &rows_file,
             rows.iter().map(|row| format!("{row}\n")).collect::<String>(),
         )?;
-        fs::write(root.join("lab/docs/STRANGERS.md"), page::render(&rows))?;
+        let page = root.join("lab/docs/STRANGERS.md");
+        let before = fs::read_to_string(&page).unwrap_or_default();
+        fs::write(page, page::render(&rows, page::by_hand(&before)))?;
         if !arguments.keep {
             fs::remove_dir_all(&stranger.folder)?;
         }

@@ -16,9 +16,17 @@ Times are seconds of waiting; building is left out of them and has a column of i
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|
 "#;
 
-/// Renders the page.
+/// The first line of the part that is written by hand.
+const BY_HAND: &str = "## Real repositories";
+
+/// The part of a page that is written by hand; empty if it has none.
+pub(crate) fn by_hand(page: &str) -> &str {
+    page.find(BY_HAND).map_or("", |start| &page[start..])
+}
+
+/// Renders the page, with the part of the page before that is written by hand.
 #[expect(clippy::cast_precision_loss, reason = "seconds of an hour")]
-pub(crate) fn render(rows: &[Row]) -> String {
+pub(crate) fn render(rows: &[Row], by_hand: &str) -> String {
     let mut page = HEAD.to_owned();
     for row in rows {
         let first_verdict = (row.init_s + row.verify_s + row.comparison_s) as f64 / 60.0;
@@ -41,7 +49,7 @@ pub(crate) fn render(rows: &[Row]) -> String {
             row.load
         );
     }
-    page + &foot()
+    page + &foot() + "\n" + by_hand
 }
 
 fn foot() -> String {
@@ -65,7 +73,8 @@ mod tests {
     fn the_recorded_rows_make_the_recorded_page() {
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
         let page = std::fs::read_to_string(docs.join("STRANGERS.md")).unwrap();
-        let rendered = render(&Row::read_all(&docs.join("strangers.tsv")).unwrap());
+        let rendered = render(&Row::read_all(&docs.join("strangers.tsv")).unwrap(), by_hand(&page));
+        assert!(by_hand(&page).contains("| repository |"), "{page}");
         let without_machine = |page: &str| -> Vec<String> {
             let lines = page.lines().filter(|line| !line.starts_with("\"Load\" is"));
             lines.map(str::to_owned).collect()
