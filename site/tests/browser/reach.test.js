@@ -138,6 +138,7 @@ describe('an import', () => {
     const out = await build('--from', join(root, 'site/tests/lib/imported.data.js'));
     const site = await visit(await start(), out);
     const page = await site.open('index.html');
+    assert.match(await page.title(), /octo\/weather/, 'the repository names the site');
     const nav = await page.locator('header nav a').allInnerTexts();
     assert.deepEqual(nav, ['Overview', 'Changes', 'Health', 'About']);
     const links = await page.locator('table.standings tbody a').evaluateAll((all) => all.map((one) => one.getAttribute('href')));

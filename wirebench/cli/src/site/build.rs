@@ -90,6 +90,7 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(FollowedHistory, Built)> {
             .title
             .clone()
             .or_else(|| repository.clone())
+            .or_else(|| imported_repository(&followed))
             .unwrap_or_else(|| "wirebench".into()),
         repository,
         now: Timestamp::now(),
@@ -110,6 +111,13 @@ fn repository_of(args: &Args, followed: &FollowedHistory, project: Option<&Path>
     };
     let own = || project.filter(|_| project::own(followed)).and_then(git::github);
     args.repository.clone().or_else(recorded).or_else(own)
+}
+
+/// The repository of all imported histories, if they are of one.
+fn imported_repository(followed: &FollowedHistory) -> Option<String> {
+    let mut all = followed.timelines.iter().map(|line| line.repository.as_ref());
+    let first = all.next()??;
+    all.all(|other| other == Some(first)).then(|| first.clone())
 }
 
 /// The page that `--page` describes.

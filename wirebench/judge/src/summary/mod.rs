@@ -8,7 +8,6 @@ pub mod offered;
 pub mod processes;
 pub mod quality;
 mod rounds;
-pub mod wire;
 
 pub use rounds::candidate_rounds;
 

@@ -118,8 +118,11 @@ fn visible(lines: &[Line]) -> Option<String> {
         noisy => format!("; {} too noisy to judge", grouped(noisy)),
     };
     Some(format!(
-        "Half of {} show a step of {} % within five pushes{noisy}.",
-        plural(lines.len(), "metric"),
+        "{} a step of {} % within five pushes{noisy}.",
+        match lines.len() {
+            1 => "The metric shows".to_owned(),
+            all => format!("Half of {} show", plural(all, "metric")),
+        },
         three_digits(middle)
     ))
 }

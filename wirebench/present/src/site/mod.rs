@@ -227,7 +227,7 @@ mod tests {
         let site = BuiltSite::with(&pages);
         let extra = site.text("extra.html");
         well_formed::check(&extra).unwrap();
-        assert!(extra.contains("<h1>1 runs</h1>") && extra.contains("<title>Extra · wirebench</title>"));
+        assert!(extra.contains("<h1>1 runs</h1>") && extra.contains("<title>Extra · octo/weather</title>"));
         assert!(extra.contains("href=\"extra.html\" aria-current=\"page\">Extra</a>"));
         assert!(extra.contains("href=\"index.html\">Overview</a>") && extra.contains("Built 1970-01-01 00:00 UTC"));
         assert!(site.text("index.html").contains("<a href=\"extra.html\">Extra</a>"));

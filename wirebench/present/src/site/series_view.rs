@@ -193,6 +193,7 @@ pub(super) fn sentence(source: &Source) -> String {
         let (worse, open) = (count(Standing::Worse), open_regressions(source.open));
         let earlier = match source.open_before_mark {
             0 => String::new(),
+            all if all == source.open => format!(", from before {since}"),
             earlier => format!(", {earlier} of them from before {since}"),
         };
         return format!("{worse} of {metrics} worse: {open}{earlier}.");
