@@ -97,6 +97,9 @@ fn runs(comparison: &Comparison) -> String {
     }
 }
 
+/// The fold of functions: by what they cost where that is counted, else by what they do more often.
+const FUNCTIONS: &str = "Functions behind the change";
+
 /// The gating rows that a reader has to look at: all but the unchanged.
 fn notable<'a>(view: &'a View<'a>) -> Option<Block> {
     let is_notable = |line: &&Line| line.row.status != RowStatus::Unchanged;
@@ -118,7 +121,7 @@ fn blocks(view: &View) -> Vec<Block> {
             let functions = functions.map(|[function, change]| format!("{function} {change}"));
             (heading(explained), functions.collect())
         });
-        blocks.push(Block::folded_lists("Functions whose cost changed", lists, 40));
+        blocks.push(Block::folded_lists(FUNCTIONS, lists, 40));
     }
     let unchanged = view
         .gating
@@ -320,7 +323,7 @@ mod tests {
             1,
             "one command for one cause:\n{text}"
         );
-        assert!(place("Functions whose cost changed") > place("<details>"));
+        assert!(place(FUNCTIONS) > place("<details>"));
     }
 
     #[test]
@@ -360,13 +363,19 @@ mod tests {
         let edited = "`price` was edited and executes as many blocks per request";
         let moved = "`sum` is code that was moved, extracted or inlined";
         let comment = render(&slower);
-        let visible = comment.split("<details>").next().unwrap();
+        let named = comment
+            .split_once(FUNCTIONS)
+            .unwrap()
+            .1
+            .split("</details>")
+            .next()
+            .unwrap();
         assert!(
-            [said, edited, moved].iter().all(|line| visible.contains(line)),
+            [said, edited, moved].iter().all(|line| named.contains(line)),
             "{comment}"
         );
         assert!(
-            visible.contains("a count of work, not a cost: it never gates"),
+            named.contains("a count of work, not a cost: it never gates"),
             "{comment}"
         );
         let terminal = terminal::render(&slower, None);
