@@ -1,4 +1,6 @@
-//! Recorded runs and comparisons, and made-up figures, for unit tests of several rooms.
+//! Recorded runs and comparisons, made-up figures, and waiting, for tests of several rooms.
+
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use wirebench_record::comparison::Comparison;
@@ -22,6 +24,18 @@ pub fn golden(name: &str) -> Comparison {
 #[must_use]
 pub fn reference() -> Run {
     read("results/reference/run.json")
+}
+
+/// Whether a condition holds within this time; it is asked again every 5 ms.
+pub fn holds_within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + limit;
+    while !holds() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
 }
 
 /// Counts of these figures alone.

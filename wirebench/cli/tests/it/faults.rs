@@ -144,10 +144,7 @@ fn a_wirebench_that_is_killed_under_load_takes_server_and_driver_with_it() {
 /// Whoever kills a program does not wait for what it started.
 #[track_caller]
 fn nothing_is_left(bench: &Bench, what: &str) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !bench.left_behind().is_empty() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wirebench_testing::holds_within(Duration::from_secs(60), || bench.left_behind().is_empty());
     assert_eq!(bench.left_behind(), Vec::<String>::new(), "{what}");
 }
 

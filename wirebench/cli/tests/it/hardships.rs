@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::bench::{Bench, Ended, ended};
 use crate::inits::with_server;
@@ -195,11 +195,7 @@ fn a_read_only_folder_stops_no_verb_without_a_word() {
 
 /// Whether a condition holds within a minute.
 fn soon(holds: impl Fn() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !holds() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    holds()
+    wirebench_testing::holds_within(Duration::from_secs(60), holds)
 }
 
 #[test]

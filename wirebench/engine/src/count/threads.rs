@@ -173,20 +173,13 @@ mod elsewhere {
 mod tests {
     use std::os::unix::process::CommandExt as _;
     use std::process::Command;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::GroupThreads;
 
     /// Whether it becomes true within ten seconds.
-    fn soon(mut what: impl FnMut() -> bool) -> bool {
-        let started = Instant::now();
-        while started.elapsed() < Duration::from_secs(10) {
-            if what() {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        false
+    fn soon(what: impl FnMut() -> bool) -> bool {
+        wirebench_testing::holds_within(Duration::from_secs(10), what)
     }
 
     #[test]

@@ -176,14 +176,7 @@ pub(super) mod tests {
     /// Whether a condition holds within five seconds: a closed socket lives on for a moment if another thread starts a program just then,
     /// because the child inherits it.
     pub(in crate::measure) fn becomes_true(condition: impl Fn() -> bool) -> bool {
-        let deadline = Instant::now() + Duration::from_secs(5);
-        while !condition() {
-            if Instant::now() > deadline {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        true
+        wirebench_testing::holds_within(Duration::from_secs(5), condition)
     }
 
     /// Both ends of a connection, and the local port of the first.

@@ -13,7 +13,7 @@ mod linux {
     use nix::sys::time::TimeValLike as _;
     use nix::time::{clock_getcpuclockid, clock_gettime};
     use nix::unistd::Pid;
-    use procfs::process::{FDTarget, Process, Status, all_processes};
+    use procfs::process::{FDTarget, Process, Stat, Status, all_processes};
     use procfs::{CurrentSI, KernelStats};
 
     use crate::measure::usage_reader::{CpuUsed, UsageReader};
@@ -113,9 +113,13 @@ mod linux {
     }
 
     fn members_of(groups: &[i32]) -> Vec<i32> {
+        processes_that(|stat| groups.contains(&stat.pgrp))
+    }
+
+    fn processes_that(fits: impl Fn(&Stat) -> bool) -> Vec<i32> {
         let processes = all_processes().into_iter().flatten().flatten();
         processes
-            .filter(|process| process.stat().is_ok_and(|stat| groups.contains(&stat.pgrp)))
+            .filter(|process| process.stat().is_ok_and(|stat| fits(&stat)))
             .map(|process| process.pid)
             .collect()
     }
@@ -123,14 +127,7 @@ mod linux {
     /// The processes of a group that have not ended, by id.
     #[must_use]
     pub fn members(group: i32) -> Vec<i32> {
-        let mut members = members_of(&[group]);
-        let state = |id: i32| {
-            Process::new(id)
-                .and_then(|process| process.stat())
-                .map(|stat| stat.state)
-        };
-        members.retain(|id| state(*id).is_ok_and(|state| state != 'Z'));
-        members
+        processes_that(|stat| stat.pgrp == group && stat.state != 'Z')
     }
 
     /// The kernel's accounting tick, ns.

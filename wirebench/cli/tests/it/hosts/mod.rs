@@ -254,10 +254,7 @@ fn nothing_is_left_there_after_ctrl_c_or_a_kill() {
             "after {signal}: {rest:?}"
         );
         // ssh ends when the shell there has.
-        let end = Instant::now() + Duration::from_secs(120);
-        while !bench.left_behind().is_empty() && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wirebench_testing::holds_within(Duration::from_secs(120), || bench.left_behind().is_empty());
         assert_eq!(bench.left_behind(), Vec::<String>::new());
         fs::remove_dir_all(bench.path("results")).unwrap();
     }

@@ -195,11 +195,7 @@ mod tests {
     }
 
     fn soon(holds: impl Fn() -> bool) -> bool {
-        let end = Instant::now() + Duration::from_secs(30);
-        while !holds() && Instant::now() < end {
-            std::thread::sleep(POLL);
-        }
-        holds()
+        wirebench_testing::holds_within(Duration::from_secs(30), holds)
     }
 
     #[test]
