@@ -12,7 +12,6 @@ use crate::claims::figures::figure;
 use crate::claims::judged::{Finding, MeasuredPair, Outcome, TestedClaim, judge, newest};
 use crate::claims::publication::PublicComparison;
 use crate::claims::{conclusions, findings};
-use wirebench_judge::summary::multiple::Multiple;
 use wirebench_present::report::format::{machines, three_digits};
 use wirebench_present::report::head_to_head::times;
 use wirebench_present::site::ratio::Ratio;
@@ -98,17 +97,9 @@ fn job_line(answer: &Answer) -> JobLine {
 fn of_jobs(answers: &[Answer]) -> Option<Picture> {
     let rows: Vec<Row> = answers
         .iter()
-        .filter_map(|answer| Some((name(&answer.name()), vec![(Mark::Dot, measured(answer.server_cpu?))])))
+        .filter_map(|answer| Some((name(&answer.name()), vec![(Mark::Dot, answer.server_cpu?.into())])))
         .collect();
     picture(&rows, "Server CPU per request, gRPC as a multiple of HTTP")
-}
-
-const fn measured(beside: Multiple) -> Ratio {
-    Ratio {
-        low: beside.low,
-        at: beside.times,
-        high: beside.high,
-    }
 }
 
 fn section(comparison: &PublicComparison, run: &Run) -> Section {
@@ -141,7 +132,7 @@ fn of_claims(outcomes: &[Outcome]) -> Option<Picture> {
         let label = format!("{}: {}", outcome.question.about, tested.claim.quantity.label());
         Some((
             name(&label),
-            vec![(Mark::Dot, measured(equal)), (Mark::Diamond, published)],
+            vec![(Mark::Dot, equal.into()), (Mark::Diamond, published)],
         ))
     };
     let rows: Vec<Row> = outcomes

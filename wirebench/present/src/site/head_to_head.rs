@@ -110,7 +110,10 @@ fn jobs(sections: &[Section]) -> Vec<Job> {
                 .map(|relative| (section.scenario, relative))
         })
         .collect();
-    let ratios: Vec<Ratio> = all.iter().filter_map(|(_, job)| job.server_cpu.map(ratio_of)).collect();
+    let ratios: Vec<Ratio> = all
+        .iter()
+        .filter_map(|(_, job)| job.server_cpu.map(Ratio::from))
+        .collect();
     let axis = ratio::axis(ratios.iter(), (6.0, BAR.0 - 6.0));
     let job = |(scenario, relative): &(&str, Relative)| {
         let series = relative.row.series;
@@ -138,14 +141,6 @@ fn jobs(sections: &[Section]) -> Vec<Job> {
         before.clone_from(&job.scenario);
     }
     jobs
-}
-
-const fn ratio_of(multiple: Multiple) -> Ratio {
-    Ratio {
-        low: multiple.low,
-        at: multiple.times,
-        high: multiple.high,
-    }
 }
 
 fn bar(axis: Log, protocol: &str, found: Multiple) -> Picture {

@@ -3,6 +3,7 @@
 use crate::report::format::three_digits;
 use crate::site::scale::Log;
 use crate::site::svg::{Anchor, Svg};
+use wirebench_judge::summary::multiple::Multiple;
 
 /// The axis reaches at least so far to either side of 1.
 const REACH: f64 = 1.25;
@@ -16,6 +17,16 @@ pub struct Ratio {
     pub at: f64,
     /// The upper end.
     pub high: f64,
+}
+
+impl From<Multiple> for Ratio {
+    fn from(multiple: Multiple) -> Self {
+        Self {
+            low: multiple.low,
+            at: multiple.times,
+            high: multiple.high,
+        }
+    }
 }
 
 /// The axis that holds every ratio, between two places of a picture.
