@@ -27,22 +27,58 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 const DEEPEST: usize = 10;
 
 /// Folders of dependencies, of build output, and of tests.
-const NOT_LOOKED_AT: &str = "node_modules target vendor third_party dist build out venv site-packages __pycache__ testdata tests test \
-                             results";
+const NOT_LOOKED_AT: [&str; 14] = [
+    "node_modules",
+    "target",
+    "vendor",
+    "third_party",
+    "dist",
+    "build",
+    "out",
+    "venv",
+    "site-packages",
+    "__pycache__",
+    "testdata",
+    "tests",
+    "test",
+    "results",
+];
 /// Endings of files that no recipe names.
 const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 /// Files that are also read from parent folders, besides the manifests of recipes: versions of toolchains, lock files, which builds
 /// need, and compose files, which name a server's dependencies.
-const MANIFESTS: &str = "go.sum Cargo.toml Cargo.lock rust-toolchain.toml rust-toolchain .nvmrc .node-version .python-version \
-                         .java-version .gitmodules global.json settings.gradle settings.gradle.kts gradlew package-lock.json \
-                         pnpm-lock.yaml yarn.lock uv.lock compose.yaml compose.yml docker-compose.yaml docker-compose.yml";
+const MANIFESTS: [&str; 22] = [
+    "go.sum",
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    "rust-toolchain",
+    ".nvmrc",
+    ".node-version",
+    ".python-version",
+    ".java-version",
+    ".gitmodules",
+    "global.json",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "gradlew",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "uv.lock",
+    "compose.yaml",
+    "compose.yml",
+    "docker-compose.yaml",
+    "docker-compose.yml",
+];
 /// Other files that are read by their name.
-const NAMES: &str = "Dockerfile Containerfile packages.lock.json .env.example .env.sample";
-
-/// True if a name is among words.
-fn is_among(words: &str, name: &str) -> bool {
-    words.split(' ').any(|word| word == name)
-}
+const NAMES: [&str; 5] = [
+    "Dockerfile",
+    "Containerfile",
+    "packages.lock.json",
+    ".env.example",
+    ".env.sample",
+];
 
 impl Files {
     /// Reads the files below a folder, and the manifests of its parent folders up to `top`. Links are not followed;
@@ -65,7 +101,7 @@ impl Files {
         for (above, ups) in outside {
             let of_recipes = RECIPES.iter().flat_map(|recipe| &recipe.manifests);
             let names: BTreeSet<&'static str> = MANIFESTS
-                .split(' ')
+                .into_iter()
                 .chain(of_recipes.map(|one| one.file.as_str()))
                 .collect();
             for name in names {
@@ -102,7 +138,7 @@ impl Files {
                     format!("{path}/{name}")
                 };
                 if kind.is_dir() {
-                    let looked_at = !name.starts_with(['.', '_']) && !is_among(NOT_LOOKED_AT, &name);
+                    let looked_at = !name.starts_with(['.', '_']) && !NOT_LOOKED_AT.contains(&name.as_str());
                     if looked_at && depth < DEEPEST {
                         waiting.push((entry.path(), path, depth + 1));
                     }
@@ -188,7 +224,7 @@ fn is_telling(name: &str) -> bool {
     let by_ending = name
         .rsplit_once('.')
         .is_some_and(|(_, ending)| ENDINGS.contains(&ending));
-    (by_ending || is_among(NAMES, name) || is_among(MANIFESTS, name) || READ.iter().any(|file| fits(file, name)))
+    (by_ending || NAMES.contains(&name) || MANIFESTS.contains(&name) || READ.iter().any(|file| fits(file, name)))
         && !name.ends_with("_test.go")
         && !name.contains(".test.")
 }
