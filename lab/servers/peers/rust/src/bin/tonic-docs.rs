@@ -1,5 +1,5 @@
 //! tonic as its documentation shows it: generated code as it comes, tokio's default runtime, a stream by way of a channel.
-//! With `--queue` the listener has a queue for 4,096 connections instead of tokio's 128.
+//! With `--queue` the listener has a queue for 4,096 connections instead of tokio's 128, with `--http1` it takes HTTP/1.1 too.
 
 use peers::users::users_service_server::{UsersService, UsersServiceServer};
 use peers::users::*;
@@ -63,6 +63,7 @@ impl UsersService for Data {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let router = Server::builder()
+        .accept_http1(peers::has_flag("--http1"))
         .add_service(WeatherServiceServer::new(Data))
         .add_service(UsersServiceServer::new(Data));
     if peers::has_flag("--queue") {
