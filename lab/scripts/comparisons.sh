@@ -5,7 +5,7 @@
 #        (every letter of claims/; the profile's rounds; comparisons-full; lab/results/claims)
 # Each comparison is a run of its own in DIR/LETTER, because its series are compared with each other and must share a machine. Call it
 # again to go on: a comparison whose run is complete is not measured again. At the end the document is in DIR/claims.md, made of the runs that
-# are there; `lab claims lab/results/comparisons/[A-E] --out lab/docs/COMPARISONS.md` makes the committed one of the committed runs.
+# are there; `lab claims lab/results/comparisons/[A-E]* --out lab/docs/COMPARISONS.md` makes the committed one of the committed runs.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

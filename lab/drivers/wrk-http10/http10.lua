@@ -1,5 +1,5 @@
 -- wrk's own script, with HTTP/1.0 in the request line.
-dofile(debug.getinfo(1, "S").source:match("^@(.*)/") .. "/../wrk/report.lua")
+dofile(debug.getinfo(1, "S").source:match("^@(.*)/") .. "/../../../drivers/wrk/report.lua")
 
 local as_http11 = init
 

@@ -32,7 +32,9 @@ fn runs() -> Vec<String> {
             .to_string_lossy()
             .into_owned()
     };
-    ["A", "B", "C", "D", "E"].map(run).to_vec()
+    ["A", "A-cluster", "B", "C", "C-node", "D", "D-node", "E"]
+        .map(run)
+        .to_vec()
 }
 
 /// The public comparisons of `claims/`.
@@ -59,7 +61,7 @@ fn the_documents_figures_are_those_of_the_committed_runs() {
     let out = written.to_string_lossy();
     arguments.extend(["--out", &*out]);
     run(&arguments);
-    let hint = "write it anew with: lab claims lab/results/comparisons/[A-E] --out lab/docs/COMPARISONS.md";
+    let hint = "write it anew with: lab claims lab/results/comparisons/[A-E]* --out lab/docs/COMPARISONS.md";
     assert!(fs::read_to_string(&written).unwrap() == document(), "{hint}");
     for name in ["A.md", "B.md", "C.md", "D.md", "E.md", "JOBS.md", "jobs.tsv"] {
         let made = fs::read_to_string(folder.path().join("comparisons").join(name)).unwrap();

@@ -26,6 +26,7 @@ use wirebench_record::run::{RunStatus, short_commit};
 #[command(after_help = "Examples:
   wirebench backfill v1..main --to history --every 10   every tenth commit, counted back from main
   wirebench backfill v1..main --to history --tags       only commits that are tagged as versions
+  wirebench backfill v1..main --to history --path api   only commits that changed something in api
   wirebench backfill v1..main --to history --reference v1 --profile quick
 
 After an interruption, the same command continues. Exit code 1: a commit could not be measured; the other runs are kept.")]
@@ -41,6 +42,9 @@ pub(crate) struct Args {
     /// Only commits with a tag that looks like a version.
     #[arg(long, conflicts_with = "every")]
     tags: bool,
+    /// Only commits that changed something at or below this path, such as a server's folder (may be given several times).
+    #[arg(long, value_name = "PATH")]
+    path: Vec<String>,
     /// The revision measured together with each commit, so that a machine that is slower for an hour cancels out;
     /// without it, `compare.reference` of wirebench.toml, and without that NEW.
     #[arg(long, value_name = "REV")]
@@ -61,7 +65,7 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
-    let chosen = commits_in(&project.root, &args.range, args.tags, args.every)?;
+    let chosen = commits_in(&project.root, args)?;
     let reference = reference(project, args, &chosen)?;
     let missing = missing_commits(&args.to, &chosen)?;
     log::info!(
@@ -171,23 +175,31 @@ fn resolve(root: &Path, revision: &str) -> Result<String, UsageError> {
     git::resolve(root, revision).map_err(|why| UsageError(format!("{revision:?} is no revision: {why}")))
 }
 
-/// The commits of a range OLD..NEW along first parents, oldest first: only those tagged as versions, or every `step`th.
+/// The commits of a range OLD..NEW along first parents that touched the paths, oldest first: only those tagged as versions, or every Nth.
 ///
 /// # Errors
 /// When the range is malformed, or has no such commit.
-fn commits_in(root: &Path, range: &str, tags: bool, step: u32) -> anyhow::Result<Vec<String>> {
+fn commits_in(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
+    let range = args.range.as_str();
     let Some((old, new)) = range
         .split_once("..")
         .filter(|(old, new)| !old.is_empty() && !new.is_empty())
     else {
         return Err(UsageError(format!("{range:?}: expected OLD..NEW, two revisions")).into());
     };
-    let commits = git::first_parents(root, &resolve(root, old)?, &resolve(root, new)?)?;
+    let commits = git::first_parents(root, &resolve(root, old)?, &resolve(root, new)?, &args.path)?;
     if commits.is_empty() {
-        return Err(UsageError(format!("{new} does not come after {old} along first parents")).into());
+        let message = match args.path.as_slice() {
+            [] => format!("{new} does not come after {old} along first parents"),
+            paths => format!(
+                "no commit of {range} along first parents changed {}",
+                paths.join(" or ")
+            ),
+        };
+        return Err(UsageError(message).into());
     }
-    if !tags {
-        return Ok(every(&commits, usize::try_from(step).unwrap_or(usize::MAX)));
+    if !args.tags {
+        return Ok(every(&commits, usize::try_from(args.every).unwrap_or(usize::MAX)));
     }
     let tagged: HashSet<String> = git::versions(root).into_iter().map(|(_, commit)| commit).collect();
     let chosen: Vec<String> = commits.into_iter().filter(|commit| tagged.contains(commit)).collect();

@@ -272,6 +272,14 @@ impl Driver {
 }
 
 impl Tool {
+    /// The program whose version is checked: its own, or that of another that it stands on, as criterion's script on cargo.
+    #[must_use]
+    pub fn versioned(&self) -> &str {
+        let asks_itself = self.version_command.iter().any(|word| word.contains("{program}"));
+        let asked = self.version_command.first().filter(|_| !asks_itself);
+        asked.unwrap_or(&self.program)
+    }
+
     /// The wrong key, and the fault.
     fn fault(&self) -> Option<(&'static str, String)> {
         if self.version.is_some() == self.at_least.is_some() {
@@ -313,6 +321,21 @@ mod tests {
 
     fn mode(text: &str) -> Mode {
         toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_version_is_said_to_be_of_the_program_that_prints_it() {
+        let tool = |command: &[&str]| Tool {
+            program: "bash".into(),
+            version: None,
+            at_least: Some("1".into()),
+            version_command: command.iter().map(|word| (*word).to_owned()).collect(),
+            version_pattern: String::new(),
+            install: String::new(),
+        };
+        assert_eq!(tool(&["cargo", "--version"]).versioned(), "cargo");
+        assert_eq!(tool(&["go", "version", "-m", "{program}"]).versioned(), "bash");
+        assert_eq!(tool(&["{program}", "--version"]).versioned(), "bash");
     }
 
     fn load(amount: Amount, rate: Option<Rate>) -> Load {

@@ -68,7 +68,10 @@ pub fn headline(answers: &[Answer]) -> String {
             .filter_map(|answer| Some(answer.server_cpu?.times))
             .collect();
         let [least, most] = [*measured.first()?, *measured.last()?].map(three_digits);
-        let name = plain(&group[0].job.group).to_lowercase();
+        // Only the first letter: a group may name Node.js.
+        let name = plain(&group[0].job.group);
+        let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+        let name = first.to_lowercase() + rest;
         let range = if least == most {
             format!("× {least}")
         } else {

@@ -8,6 +8,7 @@ use wirebench_declare::read::{Place, toml_file};
 use wirebench_record::run::Run;
 
 use super::document::{self, LinkedRun};
+use super::judged::complete;
 use super::page;
 use super::prices::Prices;
 use super::publication::PublicComparison;
@@ -16,11 +17,12 @@ use super::publication::PublicComparison;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lab claims --series A                                          the series that comparison A needs, one a line
-  lab claims lab/results/comparisons/[A-E] --out lab/docs/COMPARISONS.md
-  lab claims lab/results/comparisons/[A-E] --page comparisons.html
+  lab claims lab/results/comparisons/[A-E]* --out lab/docs/COMPARISONS.md
+  lab claims lab/results/comparisons/[A-E]* --page comparisons.html
   lab claims lab/results/comparisons/A --cost lab/prices.toml")]
 pub struct Args {
-    /// Folders of runs or their run.json. Each comparison is judged by the newest of them that measured it.
+    /// Folders of runs or their run.json. Each comparison is judged by the newest of them that measured it; pairs of series that
+    /// it lacks are taken from another.
     run: Vec<PathBuf>,
     /// The Markdown file to write, with a folder `comparisons` beside it for the details; without it, all text is printed.
     #[arg(long, value_name = "FILE")]
@@ -48,11 +50,17 @@ pub fn execute(root: &Path, args: &Args) -> anyhow::Result<()> {
     if args.run.is_empty() {
         bail!("name the folders of runs, such as lab/results/comparisons/A");
     }
-    let linked: Vec<LinkedRun> = args
+    let mut linked: Vec<LinkedRun> = args
         .run
         .iter()
         .map(|run| linked(run, args.out.as_deref()))
         .collect::<anyhow::Result<_>>()?;
+    for comparison in &comparisons {
+        complete(
+            comparison,
+            &mut linked.iter_mut().map(|one| &mut one.run).collect::<Vec<_>>(),
+        );
+    }
     if let Some(file) = &args.page {
         let runs: Vec<&Run> = linked.iter().map(|linked| &linked.run).collect();
         return write(file, &page::render(&comparisons, &runs)?);

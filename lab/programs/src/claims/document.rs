@@ -45,7 +45,7 @@ struct Document<'a> {
 #[template(path = "claim.md")]
 struct Detail<'a> {
     judged: &'a Judged<'a>,
-    link: String,
+    links: String,
 }
 
 /// The document: each comparison that was measured, by the newest run that measured it. With prices, monthly estimates have costs.
@@ -93,9 +93,21 @@ pub fn render(comparisons: &[PublicComparison], linked: &[LinkedRun], prices: Op
 }
 
 fn detail(judged: &Judged, linked: &[LinkedRun]) -> (String, String) {
-    let of_run = linked.iter().find(|linked| linked.run.id == judged.run.id);
-    let link = of_run.map_or_else(String::new, |linked| format!("../{}", linked.link));
-    let text = Detail { judged, link }.render();
+    let needed = judged.comparison.series();
+    let measured = |linked: &&LinkedRun| {
+        linked
+            .run
+            .series
+            .iter()
+            .any(|series| needed.contains(series.id.as_str()))
+    };
+    let link = |linked: &LinkedRun| format!("[the run](../{})", linked.link);
+    let links: Vec<String> = linked.iter().filter(measured).map(link).collect();
+    let text = Detail {
+        judged,
+        links: links.join(", "),
+    }
+    .render();
     let name = format!("{}.md", judged.comparison.letter);
     (name, text.expect("the template only writes into a string"))
 }

@@ -119,13 +119,11 @@ impl Question {
         self.equal.as_ref().unwrap_or(&self.theirs)
     }
 
-    /// Every series it needs.
-    pub fn series(&self) -> impl Iterator<Item = &str> {
+    /// Every pair of series that it compares.
+    fn pairs(&self) -> impl Iterator<Item = &[String; 2]> {
         let pairs = [Some(&self.theirs), self.equal.as_ref()];
         let experiments = self.experiments.iter().map(|one| &one.pair);
-        (pairs.into_iter().flatten().chain(experiments))
-            .flatten()
-            .map(String::as_str)
+        pairs.into_iter().flatten().chain(experiments)
     }
 }
 
@@ -219,7 +217,7 @@ impl PublicComparison {
         for (number, question) in self.questions.iter().enumerate() {
             let key = |rest: &str| format!("questions[{number}].{rest}");
             at_least_one(question.claims.len(), &key("claims"), "claim")?;
-            all_series(question.series(), place, &key("theirs"))?;
+            all_series(question.pairs().flatten(), place, &key("theirs"))?;
             let figures = question.claims.iter().flat_map(|claim| claim.values);
             all_from_zero(figures, place, &key("claims"))?;
         }
@@ -278,16 +276,21 @@ impl PublicComparison {
         published.fate.clone().or(claimed)
     }
 
+    /// Every pair of series that it compares.
+    pub fn pairs(&self) -> impl Iterator<Item = &[String; 2]> {
+        let of_questions = self.questions.iter().flat_map(Question::pairs);
+        let jobs = self.jobs.iter().map(|job| &job.pair);
+        let codecs = self.codecs.iter().map(|codec| &codec.pair);
+        let factors = self.factors.iter().map(|factor| &factor.pair);
+        let month = self.month.iter().map(|month| &month.pair);
+        of_questions.chain(jobs).chain(factors).chain(codecs).chain(month)
+    }
+
     /// Every series it needs.
     #[must_use]
     pub fn series(&self) -> BTreeSet<&str> {
-        let jobs = self.jobs.iter().flat_map(|job| &job.pair);
-        let codecs = self.codecs.iter().flat_map(|codec| &codec.pair);
-        let factors = self.factors.iter().flat_map(|factor| &factor.pair);
-        let month = self.month.iter().flat_map(|month| &month.pair);
-        let others = jobs.chain(factors).chain(codecs).chain(month).chain(&self.cross_check);
-        let of_questions = self.questions.iter().flat_map(Question::series);
-        of_questions.chain(others.map(String::as_str)).collect()
+        let all = self.pairs().flatten().chain(&self.cross_check);
+        all.map(String::as_str).collect()
     }
 
     /// True if this word is its letter or its name.

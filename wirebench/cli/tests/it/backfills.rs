@@ -75,6 +75,36 @@ fn past_commits_are_measured_beside_one_reference_and_never_twice() {
     assert_eq!(trend(&bench)["runs"], 4);
 }
 
+/// Most commits of a repository of many parts do not touch its server.
+#[test]
+fn only_commits_that_touched_a_path_are_measured() {
+    let bench = five_commits().file("api/handler", "new").commit("v0.6.0");
+    let listed = bench.run(&[
+        "backfill",
+        "c1..v0.6.0",
+        "--to",
+        "h",
+        "--path",
+        "api",
+        "--path",
+        "docs",
+        "--dry-run",
+    ]);
+    assert_eq!(
+        (listed.code, listed.stdout),
+        (0, bench.git(&["rev-parse", "v0.6.0"]) + "\n")
+    );
+    let none = bench.run(&["backfill", "c1..v0.6.0", "--to", "h", "--path", "docs", "--dry-run"]);
+    assert!(
+        none.code == 2
+            && none
+                .stderr
+                .contains("no commit of c1..v0.6.0 along first parents changed docs"),
+        "{}",
+        none.stderr
+    );
+}
+
 #[test]
 fn a_backfill_that_cannot_be_is_refused_before_anything_is_measured() {
     let bench = five_commits();

@@ -182,13 +182,14 @@ pub fn committed_at(folder: &Path, commit: &str) -> Option<String> {
     output(folder, &["show", "--no-patch", "--format=%cI", commit])
 }
 
-/// The commits after `good` up to `bad` along first parents, oldest first; empty when `bad` does not come after `good`.
+/// The commits after `good` up to `bad` along first parents, oldest first; empty when `bad` does not come after `good`. With paths, only
+/// those that changed something at or below one of them.
 ///
 /// # Errors
 /// When git cannot list them.
-pub fn first_parents(root: &Path, good: &str, bad: &str) -> anyhow::Result<Vec<String>> {
+pub fn first_parents(root: &Path, good: &str, bad: &str, paths: &[String]) -> anyhow::Result<Vec<String>> {
     let range = format!("{good}..{bad}");
-    let args = [
+    let listing = [
         "rev-list",
         "--first-parent",
         "--ancestry-path",
@@ -196,6 +197,7 @@ pub fn first_parents(root: &Path, good: &str, bad: &str) -> anyhow::Result<Vec<S
         &range,
         "--",
     ];
+    let args: Vec<&str> = listing.into_iter().chain(paths.iter().map(String::as_str)).collect();
     let listed = output(root, &args).with_context(|| format!("git cannot list the commits of {range}"))?;
     Ok(listed.lines().map(str::to_owned).collect())
 }

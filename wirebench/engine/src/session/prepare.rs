@@ -85,7 +85,7 @@ pub fn prepare<'a>(
     for driver in drivers.into_values() {
         match tools::check(root, driver) {
             Ok(found) => {
-                let name = driver.tool.program.clone();
+                let name = driver.tool.versioned().to_owned();
                 prepared.tools.push(ToolVersion {
                     name,
                     version: found.version,

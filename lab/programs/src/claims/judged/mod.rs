@@ -12,6 +12,8 @@ pub use finding::Finding;
 pub use measured::MeasuredPair;
 pub use month::{DAYS, RequestUse, month};
 
+use std::collections::BTreeSet;
+
 use self::finding::claims_equality;
 use self::measured::pair;
 use crate::claims::publication::{Claim, Experiment, PublicComparison, Quantity, Question};
@@ -148,6 +150,29 @@ pub fn newest<'r>(comparison: &PublicComparison, runs: impl IntoIterator<Item = 
     runs.into_iter()
         .filter(has)
         .max_by(|one, other| one.started_at.cmp(&other.started_at))
+}
+
+/// Gives the comparison's newest run the pairs of series that it lacks, from the newest of the other runs that has one of them: what is
+/// asked later needs no second measurement of what was asked before. A pair is never made of two runs, which share no hour of a machine.
+pub fn complete(comparison: &PublicComparison, runs: &mut [&mut Run]) {
+    let Some(id) = newest(comparison, runs.iter().map(|run| &**run)).map(|run| run.id.clone()) else {
+        return;
+    };
+    let (own, others): (Vec<&mut Run>, Vec<&mut Run>) =
+        runs.iter_mut().map(|run| &mut **run).partition(|run| run.id == id);
+    let Some(own) = own.into_iter().next() else { return };
+    let has = |run: &Run, id: &String| run.series.iter().any(|series| series.id == *id);
+    let missing: BTreeSet<&String> = (comparison.pairs())
+        .filter(|pair| pair.iter().all(|id| !has(own, id)))
+        .flatten()
+        .collect();
+    let later = (others.into_iter())
+        .filter(|run| missing.iter().any(|id| has(run, id)))
+        .max_by(|one, other| one.started_at.cmp(&other.started_at));
+    if let Some(later) = later {
+        let added = later.series.iter().filter(|series| missing.contains(&series.id));
+        own.series.extend(added.cloned());
+    }
 }
 
 /// Tests every claim of a public comparison against a run.

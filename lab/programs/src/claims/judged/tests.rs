@@ -1,4 +1,5 @@
 use super::*;
+use crate::claims::publication::Job;
 use proptest::prelude::*;
 use wirebench_record::run::Round;
 use wirebench_testing::reference;
@@ -140,13 +141,8 @@ fn what_a_run_does_not_have_is_not_measured() {
     assert_eq!(outcome(&question, &run).claims[0].finding, Finding::NotMeasured);
 }
 
-#[test]
-fn of_several_runs_the_newest_that_measured_a_comparison_is_taken() {
-    let ids = [("a@http@x", 1.0), ("a@grpc@x", 1.0)];
-    let (older, mut newer, mut other) = (run_of(&ids), run_of(&ids), run_of(&ids[..1]));
-    (newer.started_at, other.started_at) = ("2027-01-01T00:00:00Z".into(), "2027-02-01T00:00:00Z".into());
-    newer.id = "newer".into();
-    let comparison = PublicComparison {
+fn comparison() -> PublicComparison {
+    PublicComparison {
         name: "x".into(),
         letter: "X".into(),
         title: String::new(),
@@ -162,7 +158,47 @@ fn of_several_runs_the_newest_that_measured_a_comparison_is_taken() {
         codecs: Vec::new(),
         cross_check: Vec::new(),
         month: None,
+    }
+}
+
+#[test]
+fn pairs_that_the_newest_run_lacks_are_taken_whole_from_another() {
+    let mut comparison = comparison();
+    let job = |first: &str, second: &str| Job {
+        group: "a group".into(),
+        job: "a job".into(),
+        case: None,
+        sides: ["HTTP".into(), "gRPC".into()],
+        pair: [first.into(), second.into()],
     };
+    comparison.jobs = vec![job("added@http@x", "added@grpc@x"), job("half@http@x", "half@grpc@x")];
+    let asked = [("a@http@x", 1.0), ("a@grpc@x", 1.0), ("half@http@x", 1.0)];
+    let added = [
+        "added@http@x",
+        "added@grpc@x",
+        "half@http@x",
+        "half@grpc@x",
+        "unasked@http@x",
+    ]
+    .map(|id| (id, 1.0));
+    let (mut run, mut later) = (run_of(&asked), run_of(&added));
+    later.id = "later".into();
+    complete(&comparison, &mut [&mut later, &mut run]);
+    let series: Vec<&str> = run.series.iter().map(|series| series.id.as_str()).collect();
+    assert_eq!(
+        series,
+        ["a@http@x", "a@grpc@x", "half@http@x", "added@http@x", "added@grpc@x"],
+        "a pair is of one run, and nothing comes along"
+    );
+}
+
+#[test]
+fn of_several_runs_the_newest_that_measured_a_comparison_is_taken() {
+    let ids = [("a@http@x", 1.0), ("a@grpc@x", 1.0)];
+    let (older, mut newer, mut other) = (run_of(&ids), run_of(&ids), run_of(&ids[..1]));
+    (newer.started_at, other.started_at) = ("2027-01-01T00:00:00Z".into(), "2027-02-01T00:00:00Z".into());
+    newer.id = "newer".into();
+    let comparison = comparison();
     assert_eq!(newest(&comparison, [&older, &newer, &other]).unwrap().id, "newer");
     assert!(newest(&comparison, [&other]).is_none(), "only one side of it");
 }

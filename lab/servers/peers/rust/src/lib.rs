@@ -48,10 +48,10 @@ pub fn address() -> io::Result<SocketAddr> {
         .map_err(|_| io::Error::other(format!("{argument:?} is no address: give one, such as 127.0.0.1:8080")))
 }
 
-/// True if the second argument is this flag.
+/// True if an argument behind the address is this flag.
 #[must_use]
 pub fn has_flag(flag: &str) -> bool {
-    env::args().nth(2).is_some_and(|argument| argument == flag)
+    env::args().skip(2).any(|argument| argument == flag)
 }
 
 /// Listens as our own servers do: without Nagle's algorithm, and with a queue for 4,096 connections.
