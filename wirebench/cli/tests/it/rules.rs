@@ -11,13 +11,13 @@ use crate::bench::repository;
 
 /// What may be run where the token can write; a new line is written here first.
 const BESIDE_A_WRITE: [&str; 7] = [
-    "\"$GITHUB_ACTION_PATH/../../../scripts/alert.sh\" ",
+    "\"$GITHUB_ACTION_PATH/alert.sh\" ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/install.sh\" --released ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/lib/figures.sh\" ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/publish.sh\" ",
     "\"$RUNNER_TEMP/wirebench/bin/wirebench\" github comment ",
     "\"$RUNNER_TEMP/wirebench/bin/wirebench\" github rerun ",
-    "scripts/release-publish.sh ",
+    ".github/scripts/release-publish.sh ",
 ];
 /// Actions that may be used there: none that runs what it is told.
 const USED_BESIDE_A_WRITE: [&str; 6] = [
@@ -94,7 +94,7 @@ impl Tree {
         let root = repository();
         let mut tree = Self(BTreeMap::new());
         tree.put("action.yml", &fs::read_to_string(root.join("action.yml")).unwrap());
-        for folder in [".github/workflows", ".github/actions", "scripts"] {
+        for folder in [".github/workflows", ".github/actions", ".github/scripts", "scripts"] {
             tree.read(&root, &root.join(folder));
         }
         assert!(tree.0.len() > 30, "the tree was not read");
@@ -331,7 +331,7 @@ fn script_faults(path: &str, text: &str) -> Vec<String> {
             say("is installed without checksums");
         }
     }
-    let measures = ["scripts/action.sh", "scripts/judge.sh"].contains(&path);
+    let measures = [".github/actions/measure/measure.sh", ".github/actions/judge/judge.sh"].contains(&path);
     if measures {
         let main = text
             .split_once("\nmain() {\n")
@@ -346,7 +346,7 @@ fn script_faults(path: &str, text: &str) -> Vec<String> {
             faults.push("starts what may be a stranger's before the token is dropped".into());
         }
     }
-    if path == "scripts/action.sh" {
+    if path == ".github/actions/measure/measure.sh" {
         let bare = |line: &&str| {
             line.contains("wirebench --root") && !line.contains("stranger wirebench --root") && !line.starts_with('#')
         };
