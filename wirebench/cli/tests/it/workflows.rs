@@ -11,7 +11,7 @@ use crate::jobs::{RELEASED, written};
 use crate::rules::held;
 
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
-const PERMISSIONS: [(&str, &str, &[&str]); 28] = [
+const PERMISSIONS: [(&str, &str, &[&str]); 29] = [
     ("alert", "alert", &["contents: read", "issues: write"]),
     ("bench", "alert", &["contents: read", "issues: write"]),
     ("bench", "changes", &["contents: read"]),
@@ -47,6 +47,7 @@ const PERMISSIONS: [(&str, &str, &[&str]); 28] = [
     ("fuzz", "fuzz", &["contents: read"]),
     ("peers", "peers", &["contents: read"]),
     ("measure", "measure", &["contents: read", "pull-requests: read"]),
+    ("nightly", "test", &["contents: read"]),
     ("publish", "deploy", &["id-token: write", "pages: write"]),
     ("publish", "publish", &["contents: write"]),
     ("publish", "site", &["contents: read"]),
