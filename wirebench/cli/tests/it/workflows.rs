@@ -187,11 +187,13 @@ fn faults(file: &File) -> Vec<String> {
             let ours = [
                 "scripts/",
                 "lab/scripts/",
-                "\"$GITHUB_ACTION_PATH/../../../scripts/",
+                ".github/scripts/",
+                ".github/actions/",
+                "\"$GITHUB_ACTION_PATH/",
                 "\"$RUNNER_TEMP/wirebench/bin/wirebench\" ",
             ];
             if run.trim().lines().count() != 1 || !ours.iter().any(|start| run.starts_with(start)) {
-                say(format!("`{run}` is not one line that calls scripts/ or wirebench"));
+                say(format!("`{run}` is not one line that calls a script or wirebench"));
             }
             if run.contains("${{") || run.contains("GITHUB_ENV") || run.contains("GITHUB_PATH") {
                 say(format!(
