@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
@@ -312,16 +313,22 @@ impl Started {
     }
 }
 
+/// A download that goes into a shell or an interpreter.
+static PIPED: LazyLock<Regex> = LazyLock::new(|| {
+    let shell = r"(sudo\s+(-\S+\s+)*)?(env\s+)?(\S*/)?((ba|da|z|k)?sh|python3?|perl|node|ruby)\b";
+    Regex::new(&format!(r"\b(curl|wget)\b.*\|\s*{shell}")).unwrap()
+});
+/// A download whose text a shell runs.
+static INSERTED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(\b(ba|da|z|k)?sh|\bsource|\beval|^\s*\.)\s.*(<\(|\$\(|`)\s*(curl|wget)\b").unwrap());
+
 /// What is wrong with a script, or with a file that calls scripts.
 fn script_faults(path: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    let shell = r"(sudo\s+(-\S+\s+)*)?(env\s+)?(\S*/)?((ba|da|z|k)?sh|python3?|perl|node|ruby)\b";
-    let piped = Regex::new(&format!(r"\b(curl|wget)\b.*\|\s*{shell}")).unwrap();
-    let inserted = Regex::new(r"(\b(ba|da|z|k)?sh|\bsource|\beval|^\s*\.)\s.*(<\(|\$\(|`)\s*(curl|wget)\b").unwrap();
     let joined = text.replace("\\\n", " ").replace("|\n", "| ");
     for line in joined.lines().filter(|line| !line.trim_start().starts_with('#')) {
         let mut say = |what: &str| faults.push(format!("{what}: {line}"));
-        if piped.is_match(line) || inserted.is_match(line) {
+        if PIPED.is_match(line) || INSERTED.is_match(line) {
             say("is downloaded and run unseen");
         }
         if line.contains("cargo install ") && !line.contains("--locked") || line.contains("npm install") {
