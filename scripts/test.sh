@@ -2,7 +2,8 @@
 # test.sh: every check of the project's own code, the same that CI makes; stops at the first that fails. Other people's crates are
 # checked by dependencies.sh.
 #
-# Usage: scripts/test.sh
+# Usage: scripts/test.sh [--nightly]
+#   --nightly  also the tests that are long and rarely fail, one at a time: Rust's `#[ignore = "nightly"]`, and `{ skip: nightly }` of the site
 # Formatting, lints, every recorded driver sample through every jq there is, then all tests: those of the programs,
 # with a short run of the real servers under the real load generators, and those of the dashboard in a real browser.
 set -euo pipefail
@@ -31,28 +32,42 @@ linted() {
   CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo test --config 'build.rustc-workspace-wrapper="clippy-driver"' --workspace --exclude wirebench-lab --locked "$@"
 }
 
-# site_tests → node's own output; the browser opens sites that the program just built makes. Much of the time is waiting
+# site_tests → node's own output; the browser opens sites that the program just built makes
 site_tests() {
-  git ls-files 'site/tests/*.test.js' | xargs node --test --test-concurrency=3 --test-reporter=spec
+  git ls-files 'site/tests/*.test.js' | xargs node --test --test-concurrency=2 --test-reporter=spec
 }
 
 # tests → the output of cargo and of node, then one line over all test programs
 tests() {
-  local output status=0
-  output="$(mktemp)"
+  local output site_output site status=0
+  output="$(mktemp)" && site_output="$(mktemp)"
   # Tests ask whether the servers are right, not how fast they are: without link-time optimisation they build in half the time.
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
   # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long. Many tests wait for loads,
-  # so three at a time keep two cores busy.
+  # so three at a time, with the browser beside them, keep two cores busy.
+  site_tests >"$site_output" 2>&1 &
+  site=$!
   linted --lib --tests --no-fail-fast -- --test-threads=3 2>&1 | tee "$output" || status=$?
-  site_tests 2>&1 | tee -a "$output" || status=$?
+  wait "$site" || status=$?
+  tee -a "$output" <"$site_output"
+  # Some of the nightly tests need an idle machine.
+  if [[ -n "${WIREBENCH_NIGHTLY:-}" ]]; then
+    linted --lib --tests --no-fail-fast -- --ignored --test-threads=1 2>&1 | tee -a "$output" || status=$?
+  fi
   awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }
     END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
-  rm -f "$output"
+  rm -f "$output" "$site_output"
   return "$status"
 }
 
 main() {
+  if [[ "${1:-}" == --help ]]; then sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; fi
+  # PROPTEST_CASES: of each property test that does not say itself how many it takes.
+  case "${1:-}" in
+    "") export PROPTEST_CASES=150 ;;
+    --nightly) export PROPTEST_CASES=1000 WIREBENCH_NIGHTLY=1 ;;
+    *) echo "test.sh: expected --nightly or nothing, found $1" >&2 && exit 2 ;;
+  esac
   cd "$root"
   step "formatting" && cargo fmt --all -- --check
   step "lints and build, and tools" && build_beside_setup --dev linted --all-targets --no-run

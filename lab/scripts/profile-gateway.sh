@@ -39,7 +39,7 @@ profile() {
   started+=("$!")
   wrk -t 1 -c 10 -d 8s "http://$(ready "$made/gateway")/api/weather/current?city=Kyiv" >&2
   end && started=()
-  node "$root/scripts/lib/folded.mjs" "$made"/*.cpuprofile >"$out/gateway-node-$client.folded" 2>"$out/gateway-node-$client.txt"
+  node "$root/lab/scripts/lib/folded.mjs" "$made"/*.cpuprofile >"$out/gateway-node-$client.folded" 2>"$out/gateway-node-$client.txt"
   rm -rf "$made"
 }
 

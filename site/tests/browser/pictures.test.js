@@ -3,13 +3,16 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { DESKTOP, PHONE, clean, drawn, start, visit } from '../lib/browser.js';
+import { nightly } from '../lib/nightly.js';
 import { looksLike } from '../lib/pictures.js';
 import { painted, settled } from '../lib/settled.js';
 import { demo } from '../lib/sites.js';
 import { root } from '../lib/where.js';
 
 // Another system draws letters in another way.
-const skip = process.platform === 'linux' ? false : 'pictures are of Linux';
+const elsewhere = process.platform === 'linux' ? false : 'pictures are of Linux';
+/** Pictures that are compared every day. */
+const DAILY = ['overview, phone', 'series, desktop'];
 let site;
 let pages;
 
@@ -27,7 +30,8 @@ before(async () => {
 
 for (const [size, width] of [[PHONE, 'phone'], [DESKTOP, 'desktop']]) {
   for (const name of ['overview', 'series', 'compare', 'run']) {
-    test(`${name}, ${width}`, { skip }, async () => {
+    const title = `${name}, ${width}`;
+    test(title, { skip: elsewhere || (!DAILY.includes(title) && nightly) }, async () => {
       const page = await site.open(pages[name], { size });
       if (name === 'series') await drawn(page);
       await page.waitForLoadState('networkidle');

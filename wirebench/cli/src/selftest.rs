@@ -133,7 +133,7 @@ fn simulated(args: &Args, c: Percent, worse: f64, rules: &Rules) -> anyhow::Resu
 
 /// Assembles comparisons from recorded rounds; `worse` is added to the candidate's values.
 fn replayed(args: &Args, run: &Run, worse: f64, rules: &Rules) -> anyhow::Result<Totals> {
-    let mut replay = Replay::new(run, rules.compare.rounds, worse, u64::from(args.seed))?;
+    let mut replay = Replay::new(run, rules.compare.rounds, worse, u64::from(args.seed)).map_err(anyhow::Error::msg)?;
     let mut tally = Tally::default();
     for _ in 0..args.runs {
         replay.restart();

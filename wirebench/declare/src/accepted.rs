@@ -52,17 +52,11 @@ pub fn read(folder: &Path) -> Result<Vec<Accepted>, DeclareError> {
 pub fn add(folder: &Path, entry: &Accepted) -> Result<PathBuf, DeclareError> {
     let file = file(folder);
     check(entry).map_err(|(key, message)| DeclareError::key(&file, key, message))?;
-    let unwritable = |source| DeclareError::Unwritable {
-        file: file.clone(),
-        source,
-    };
+    let unwritable = DeclareError::unwritable(&file);
     let mut expected = read(folder)?;
     expected.push(entry.clone());
     let mut text = if file.exists() {
-        fs::read_to_string(&file).map_err(|source| DeclareError::Unreadable {
-            file: file.clone(),
-            source,
-        })?
+        fs::read_to_string(&file).map_err(DeclareError::unreadable(&file))?
     } else {
         HEADER.to_owned()
     };
@@ -77,13 +71,13 @@ pub fn add(folder: &Path, entry: &Accepted) -> Result<PathBuf, DeclareError> {
     text.push_str(&addition);
     let whole: Result<File, _> = toml::from_str(&text);
     if whole.is_ok_and(|whole| whole.accepted == expected) {
-        let mut replacement = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
-        replacement.write_all(text.as_bytes()).map_err(unwritable)?;
+        let mut replacement = tempfile::NamedTempFile::new_in(folder).map_err(&unwritable)?;
+        replacement.write_all(text.as_bytes()).map_err(&unwritable)?;
         if let Ok(old) = fs::metadata(&file) {
-            fs::set_permissions(replacement.path(), old.permissions()).map_err(unwritable)?;
+            fs::set_permissions(replacement.path(), old.permissions()).map_err(&unwritable)?;
         }
         replacement.persist(&file).map_err(|error| unwritable(error.error))?;
-        return Ok(file);
+        return Ok(file.clone());
     }
     let message = "an entry cannot be added at the end of this file; write it by hand:\n".to_owned() + &addition;
     Err(DeclareError::key(&file, "accepted", message))

@@ -83,12 +83,11 @@ pub(super) fn all<Table: DeserializeOwned, T>(
         well_named(name, &place)?;
         for (name, one) in check(table, &place, name)? {
             if let Some(first) = taken.get(&name) {
-                return Err(DeclareError::Twice {
-                    kind: kind.name(),
-                    name,
-                    first: first.to_string(),
-                    second: place.to_string(),
-                });
+                let message = format!(
+                    "{} \"{name}\" is declared twice: {first} and {place}; rename one",
+                    kind.name()
+                );
+                return Err(DeclareError(message));
             }
             taken.insert(name, place.clone());
             out.push(one);
@@ -111,32 +110,21 @@ fn well_named(name: &str, place: &Place) -> Result<(), DeclareError> {
     if is_name(name) {
         return Ok(());
     }
-    Err(DeclareError::Invalid {
-        file: place.file.clone(),
-        key: place
-            .table
-            .as_ref()
-            .map(|table| format!("{table}: "))
-            .unwrap_or_default(),
-        message: format!(
-            "the name \"{name}\" may hold lower-case letters, digits and hyphens only, no hyphen first, 100 at most"
-        ),
-    })
+    Err(DeclareError(format!(
+        "{place}: the name \"{name}\" may hold lower-case letters, digits and hyphens only, no hyphen first, 100 at most"
+    )))
 }
 
 /// The entries of a folder, sorted; empty if there is no such folder.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
-    let unreadable = |source| DeclareError::Unreadable {
-        file: folder.to_path_buf(),
-        source,
-    };
+    let unreadable = DeclareError::unreadable(folder);
     let listed = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        listed => listed.map_err(unreadable)?,
+        listed => listed.map_err(&unreadable)?,
     };
     let mut paths = Vec::new();
     for entry in listed {
-        paths.push(entry.map_err(unreadable)?.path());
+        paths.push(entry.map_err(&unreadable)?.path());
     }
     paths.sort();
     Ok(paths)

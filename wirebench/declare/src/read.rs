@@ -1,52 +1,14 @@
 //! Reads one TOML file into a type; an error names the file, the key and what was expected.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde::de::DeserializeOwned;
 
-/// An error in a declaration: file, key, and what was expected.
+/// An error in a declaration, as a sentence: file, key, and what was expected.
 #[derive(Debug, thiserror::Error)]
-pub enum DeclareError {
-    /// A file or folder that cannot be read.
-    #[error("{}: cannot be read: {source}", file.display())]
-    Unreadable {
-        /// The file or folder.
-        file: PathBuf,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
-    /// A file that cannot be written.
-    #[error("{}: cannot be written: {source}; it is as it was", file.display())]
-    Unwritable {
-        /// The file.
-        file: PathBuf,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
-    /// Text that is not TOML, an unknown key, or a value of the wrong type.
-    #[error("{}: {key}{message}", file.display())]
-    Invalid {
-        /// The file.
-        file: PathBuf,
-        /// The dotted key followed by `: `, or empty for the whole file.
-        key: String,
-        /// What was expected and what was found.
-        message: String,
-    },
-    /// Two declarations with one name.
-    #[error("{kind} \"{name}\" is declared twice: {first} and {second}; rename one")]
-    Twice {
-        /// `scenario`, `server` or `driver`.
-        kind: &'static str,
-        /// The name.
-        name: String,
-        /// Where it was read first.
-        first: String,
-        /// The place of the second one.
-        second: String,
-    },
-}
+#[error("{0}")]
+pub struct DeclareError(pub(crate) String);
 
 /// The place of a declaration: a file of its own, or a table of `wirebench.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +39,7 @@ impl Place {
     }
 
     /// An error about one key of the declaration; the message names the file and the whole key.
-    pub fn wrong(&self, key: &str, message: impl Into<String>) -> DeclareError {
+    pub fn wrong(&self, key: &str, message: impl AsRef<str>) -> DeclareError {
         match &self.table {
             None => DeclareError::key(&self.file, key, message),
             Some(table) => DeclareError::key(&self.file, &format!("{table}.{key}"), message),
@@ -95,11 +57,22 @@ impl std::fmt::Display for Place {
 
 impl DeclareError {
     /// An error about one key of a file.
-    pub fn key(file: &Path, key: &str, message: impl Into<String>) -> Self {
-        Self::Invalid {
-            file: file.to_path_buf(),
-            key: format!("{key}: "),
-            message: message.into(),
+    pub fn key(file: &Path, key: &str, message: impl AsRef<str>) -> Self {
+        Self(format!("{}: {key}: {}", file.display(), message.as_ref()))
+    }
+
+    /// A file or folder cannot be read.
+    pub fn unreadable(file: &Path) -> impl Fn(io::Error) -> Self + '_ {
+        |source| Self(format!("{}: cannot be read: {source}", file.display()))
+    }
+
+    /// A file cannot be written.
+    pub(crate) fn unwritable(file: &Path) -> impl Fn(io::Error) -> Self + '_ {
+        |source| {
+            Self(format!(
+                "{}: cannot be written: {source}; it is as it was",
+                file.display()
+            ))
         }
     }
 }
@@ -109,10 +82,7 @@ impl DeclareError {
 /// # Errors
 /// When the file cannot be read, is not TOML, or does not fit `T`.
 pub fn toml_file<T: DeserializeOwned>(file: &Path) -> Result<T, DeclareError> {
-    let text = fs::read_to_string(file).map_err(|source| DeclareError::Unreadable {
-        file: file.to_path_buf(),
-        source,
-    })?;
+    let text = fs::read_to_string(file).map_err(DeclareError::unreadable(file))?;
     toml_text(&text, file)
 }
 
@@ -121,24 +91,18 @@ pub fn toml_file<T: DeserializeOwned>(file: &Path) -> Result<T, DeclareError> {
 /// # Errors
 /// When it is not TOML, or does not fit `T`.
 pub fn toml_text<T: DeserializeOwned>(text: &str, file: &Path) -> Result<T, DeclareError> {
-    let invalid = |key: String, message: &str| DeclareError::Invalid {
-        file: file.to_path_buf(),
-        key,
-        message: message.trim().replace('\n', " "),
-    };
+    let invalid = |key: &str, message: &str| DeclareError::key(file, key, message.trim().replace('\n', " "));
     let document = toml::Deserializer::parse(text).map_err(|error| {
         let line = error
             .span()
             .map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        invalid(format!("line {line}: "), error.message())
+        invalid(&format!("line {line}"), error.message())
     })?;
     serde_path_to_error::deserialize(document).map_err(|error| {
-        let path = error.path().to_string();
-        let key = if path == "." {
-            String::new()
-        } else {
-            format!("{path}: ")
-        };
-        invalid(key, error.inner().message())
+        let (path, message) = (error.path().to_string(), error.inner().message());
+        if path == "." {
+            return DeclareError(format!("{}: {}", file.display(), message.trim().replace('\n', " ")));
+        }
+        invalid(&path, message)
     })
 }

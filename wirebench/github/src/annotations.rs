@@ -1,5 +1,7 @@
 //! Lines of a pull request's diff that made something cost more: a function's line, where the diff has it.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use crate::api::{Api, ApiError};
@@ -36,13 +38,14 @@ pub fn files(api: &Api, pull: u64) -> Result<Vec<Changed>, ApiError> {
     api.list(&format!("/pulls/{pull}/files"), None)
 }
 
-/// Whether any note could be made at all, so that the files are worth asking for.
+/// The files that notes could be about.
 #[must_use]
-pub fn possible(comparison: &Comparison) -> bool {
-    worse(comparison).next().is_some()
+pub fn sources(comparison: &Comparison) -> BTreeSet<&str> {
+    let sources = worse(comparison).filter_map(|(_, change)| change.source.as_ref());
+    sources.map(|source| source.file.as_str()).collect()
 }
 
-/// The notes, the largest changes first: only on lines that the API's own hunks hold; `message` makes the text out of the
+/// The notes, the largest changes first: only on lines that the hunks of `files` hold; `message` makes the text out of the
 /// series' id and the change.
 #[must_use]
 pub fn notes(
@@ -91,9 +94,11 @@ fn place<'a>(change: &FunctionChange, files: &'a [Changed]) -> Option<(&'a str, 
 
 /// The added line nearest to a line, in the hunk that contains it; `None` if no hunk does, or the hunk adds no line.
 fn nearest(patch: &str, wanted: u32) -> Option<u32> {
+    // git writes the names of the files before the first hunk, the API does not.
+    let is_head = |line: &&str| !line.starts_with("@@");
     let mut line = None;
     let (mut added, mut holds) = (Vec::new(), false);
-    for text in patch.lines().chain(["@@"]) {
+    for text in patch.lines().skip_while(is_head).chain(["@@"]) {
         if text.starts_with("@@") {
             if holds {
                 return added.into_iter().min_by_key(|added: &u32| added.abs_diff(wanted));
@@ -139,6 +144,8 @@ mod tests {
             [Some(2), Some(2), Some(3), Some(3), Some(42), Some(42), Some(42)]
         );
         assert_eq!([5, 20, 40, 44, 0, u32::MAX].map(|line| nearest(PATCH, line)), [None; 6]);
+        let of_git = format!("diff --git a/src/a.rs b/src/a.rs\n--- a/src/a.rs\n+++ b/src/a.rs\n{PATCH}");
+        assert_eq!(nearest(&of_git, 43), Some(42));
         assert_eq!(nearest("@@ -1,2 +1,1 @@\n a\n-b", 1), None, "nothing is added there");
         assert_eq!(nearest("Binary files differ", 1), None);
     }
@@ -180,7 +187,7 @@ mod tests {
         let mut less = at("src/a.rs", 3);
         less.series[0].functions[0].baseline = 1e6;
         for none in [informs, meant, less] {
-            assert!(!possible(&none));
+            assert!(sources(&none).is_empty());
         }
     }
 

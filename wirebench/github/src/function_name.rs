@@ -1,6 +1,10 @@
 //! The grammar of function names that may be shown: names of Rust, Go, C, C++ and scripts, narrow enough that a
 //! sentence does not fit. Other names are not shown.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// The longest name.
 const LONGEST: usize = 120;
 /// Words, parted by blanks, of a name.
@@ -35,11 +39,32 @@ const RETURNED: [&str; 12] = [
 ];
 const OPENING: &str = "<([{";
 const CLOSING: &str = ">)]}";
-/// The signs behind `operator`, the longest first.
-const OPERATORS: [&str; 39] = [
-    "<=>", "<<=", ">>=", "->*", "()", "[]", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=",
-    "-=", "*=", "/=", "%=", "^=", "&=", "|=", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", "=", "<", ">", ",",
-];
+/// The placeholder of angle brackets that were read.
+const ANGLE: char = '⟨';
+/// The placeholder of other brackets that were read.
+const BRACKETS: char = '•';
+/// The placeholder of an arrow between blanks.
+const ARROW: char = '→';
+
+/// `operator` with its signs.
+static OPERATOR: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\boperator(?:<=>|<<=|>>=|->\*?|\(\)|\[\]|\+\+|--|<<|>>|&&|\|\||[-+*/%^&|<>=!]=|[-+*/%^&|~!=<>,])")
+});
+/// Brackets without brackets in them.
+static INNERMOST: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"<[^<>()\[\]{}]*>|\([^<>()\[\]{}]*\)|\[[^<>()\[\]{}]*\]|\{[^<>()\[\]{}]*\}"));
+/// A name whose brackets were replaced by placeholders.
+static OUTSIDE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("^~?(?:{PARTS})*$")));
+/// The text between brackets: lists, sums, lifetimes; and numbers of closures in braces.
+static INSIDE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(&format!("^(?:{PARTS}|[,;]| [+=] |(?:^|[&, ])'[a-z_][A-Za-z0-9_]*)*$")));
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\{[a-z_]+#[0-9]+\}$"));
+/// Identifiers, which may be paths of Go, and what stands between them.
+const PARTS: &str = r"[A-Za-z0-9_$]+(?:[/-][A-Za-z0-9][A-Za-z0-9_$]*)*|::~?|[.&*⟨•→ ]";
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant pattern")
+}
 
 /// A function's name that is safe to show: unchanged, or without the text in its brackets, or [`OTHER`].
 #[must_use]
@@ -78,150 +103,66 @@ fn without_inner(text: &str, depth: usize) -> String {
     out.replace("(..)", "()").replace("{..}", "{}").replace("[..]", "[]")
 }
 
-/// Whether a whole text is a function's name.
+/// Whether a whole text is a function's name: replaces the innermost brackets by placeholders until none is left.
 fn is_name(text: &str) -> bool {
     let short = (1..=LONGEST).contains(&text.len()) && text.is_ascii();
     let lists = text.matches([',', ';']).count() <= COMMAS;
-    short && lists && text.split(' ').count() <= WORDS && !text.contains("www.") && Reader::new(text).fits()
-}
-
-/// Reads a name from its beginning to its end.
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-    /// The brackets that are open.
-    open: Vec<u8>,
-    /// The identifier read last, if nothing follows it yet.
-    word: &'a str,
-}
-
-impl<'a> Reader<'a> {
-    const fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            at: 0,
-            open: Vec::new(),
-            word: "",
-        }
+    if !short || !lists || text.split(' ').count() > WORDS || text.contains("www.") || text.contains("  ") {
+        return false;
     }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
+    if let Some((address, file)) = text.split_once(" in ") {
+        return is_address(address) && is_file(file);
     }
-
-    fn before(&self) -> u8 {
-        self.at.checked_sub(1).map_or(0, |at| self.text.as_bytes()[at])
-    }
-
-    fn fits(mut self) -> bool {
-        if let Some((address, file)) = self.text.split_once(" in ") {
-            return is_address(address) && is_file(file);
-        }
-        if !self.text.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
+    let mut rest = OPERATOR
+        .replace_all(text, "operator")
+        .replace(" -> ", &ARROW.to_string());
+    while let Some(found) = INNERMOST.find(&rest) {
+        let (range, brackets) = (found.range(), found.as_str());
+        let inner = &brackets[1..brackets.len() - 1];
+        if !(INSIDE.is_match(inner) && adjacent_words(inner, may_follow_inside) || NUMBERED.is_match(brackets)) {
             return false;
         }
-        while let Some(byte) = self.rest().bytes().next() {
-            if !self.step(byte) {
-                return false;
-            }
-        }
-        self.open.is_empty()
-            && !matches!(
-                self.before(),
-                b'.' | b',' | b':' | b' ' | b'/' | b'-' | b'\'' | b'+' | b'='
-            )
+        let placeholder = if brackets.starts_with('<') { ANGLE } else { BRACKETS };
+        rest.replace_range(range, &placeholder.to_string());
     }
-
-    /// Reads one word or sign; false if it is not allowed here.
-    fn step(&mut self, byte: u8) -> bool {
-        if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' {
-            return self.identifier();
-        }
-        let word = std::mem::take(&mut self.word);
-        let inside = !self.open.is_empty();
-        let next = self.rest().as_bytes().get(1).copied().unwrap_or_default();
-        let mut length = 1;
-        let fits = match byte {
-            b'<' | b'(' | b'[' | b'{' => {
-                self.open.push(byte);
-                true
-            }
-            b'-' if next == b'>' => {
-                length = 2;
-                self.before() == b' ' && self.rest().as_bytes().get(2) == Some(&b' ')
-            }
-            b'>' | b')' | b']' | b'}' => self.open.pop().is_some_and(|open| closes(open, byte)),
-            b':' => {
-                length = 2;
-                next == b':'
-            }
-            b'.' | b'&' | b'*' => true,
-            b'/' | b'-' => self.before().is_ascii_alphanumeric() && next.is_ascii_alphanumeric(),
-            b',' | b';' => inside,
-            b'#' => self.open.last() == Some(&b'{') && next.is_ascii_digit(),
-            b'\'' => !self.before().is_ascii_alphanumeric() && (next.is_ascii_lowercase() || next == b'_'),
-            b'~' => matches!(self.before(), 0 | b':') && next.is_ascii_alphabetic(),
-            b'+' | b'=' => inside && self.before() == b' ' && next == b' ',
-            b' ' => self.blank(word, next),
-            _ => false,
-        };
-        self.at += length;
-        fits && self.at <= self.text.len()
-    }
-
-    /// Reads an identifier, and the signs of an operator behind `operator`.
-    fn identifier(&mut self) -> bool {
-        let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
-        let rest = self.rest();
-        let length = rest.find(|c| !part(c)).unwrap_or(rest.len());
-        self.word = &rest[..length];
-        self.at += length;
-        if self.word == "operator" {
-            let rest = self.rest();
-            let signs = OPERATORS.iter().find(|signs| rest.starts_with(**signs));
-            self.at += signs.map_or(0, |signs| signs.len());
-        }
-        true
-    }
-
-    /// Whether a blank may stand here, behind `word`.
-    fn blank(&self, word: &str, next: u8) -> bool {
-        let rest = &self.rest()[1..];
-        let follows = rest
-            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .next()
-            .unwrap_or_default();
-        let before = self.before();
-        if next == 0 || next == b' ' || before == b' ' || before == 0 {
-            return false;
-        }
-        let sign = |byte: u8| matches!(byte, b'+' | b'=');
-        if self.open.is_empty() {
-            let operator = word == "operator" && ["new", "delete"].contains(&follows);
-            let returned = RETURNED.contains(&word) && !self.text.contains('/');
-            let method = before == b')' && rest == "const";
-            return operator || returned || method || rest.starts_with("-> ") || self.behind_arrow();
-        }
-        let language = IN_BRACKETS.contains(&word) || IN_BRACKETS.contains(&follows);
-        let lifetime = self.text[..self.at]
-            .rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '\'')
-            .next();
-        matches!(before, b',' | b';' | b'>')
-            || sign(before)
-            || sign(next)
-            || rest.starts_with("-> ")
-            || self.behind_arrow()
-            || language
-            || lifetime.is_some_and(|word| word.starts_with('\''))
-    }
-
-    fn behind_arrow(&self) -> bool {
-        self.text[..self.at].ends_with("->")
-    }
+    // A path of Go has no return type before it.
+    let outside = |before: &str, after: &str| may_follow(before, after, !text.contains('/'));
+    OUTSIDE.is_match(&rest)
+        && adjacent_words(&rest, outside)
+        && text.contains(|c: char| c.is_ascii_alphanumeric())
+        && !rest.ends_with(['.', ':', ' ', ARROW])
 }
 
-const fn closes(open: u8, close: u8) -> bool {
-    matches!((open, close), (b'<', b'>') | (b'(', b')') | (b'[', b']') | (b'{', b'}'))
+/// Whether each blank of a text is allowed between the words next to it.
+fn adjacent_words(text: &str, may_follow: impl Fn(&str, &str) -> bool) -> bool {
+    let words: Vec<&str> = text.split(' ').collect();
+    words.windows(2).all(|pair| may_follow(pair[0], pair[1]))
+}
+
+/// The identifiers directly before and after a blank.
+fn identifiers<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str) {
+    let other = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let (word, follows) = (before.rsplit(other).next(), after.split(other).next());
+    (word.unwrap_or_default(), follows.unwrap_or_default())
+}
+
+/// Whether a blank may stand between these words outside of brackets.
+fn may_follow(before: &str, after: &str, returns: bool) -> bool {
+    let (word, follows) = identifiers(before, after);
+    let operator = word == "operator" && ["new", "delete"].contains(&follows);
+    let method = before.ends_with(BRACKETS) && after == "const";
+    operator || method || returns && RETURNED.contains(&word) && !after.is_empty()
+}
+
+/// The same within brackets.
+fn may_follow_inside(before: &str, after: &str) -> bool {
+    let (word, follows) = identifiers(before, after);
+    let lifetime = before.strip_suffix(word).is_some_and(|start| start.ends_with('\''));
+    before.ends_with([',', ';', ANGLE, '+', '='])
+        || after.starts_with(['+', '='])
+        || lifetime
+        || IN_BRACKETS.contains(&word)
+        || IN_BRACKETS.contains(&follows)
 }
 
 fn is_address(text: &str) -> bool {

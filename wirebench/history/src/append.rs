@@ -26,10 +26,8 @@ pub enum Admit {
 /// If the run has no commit, no valid id or time, modified files that are not admitted, or CPU time injected by a self-test;
 /// if a file of the same name has other content; if the file cannot be written. Nothing is changed then.
 pub fn append(history: &Path, run: &Run, admit: Admit) -> Result<(PathBuf, Written), HistoryError> {
-    let file = file_of(history, run, admit).map_err(|reason| HistoryError::Refused {
-        id: run.id.clone(),
-        reason,
-    })?;
+    let file = file_of(history, run, admit)
+        .map_err(|reason| HistoryError(format!("run {} is not appended: {reason}", run.id)))?;
     let advice = "If this is the same run, the record was edited since: append the original";
     let written = write_once(&file, &json_line(&file, run)?, advice)?;
     Ok((file, written))

@@ -1,64 +1,24 @@
 //! Errors of a history: file, cause, and what to do.
 
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
-/// An error of reading or writing a history.
+/// Why a history cannot be read or written, as a sentence.
 #[derive(Debug, thiserror::Error)]
-pub enum HistoryError {
-    /// A file or folder cannot be read.
-    #[error("{}: cannot be read: {source}", file.display())]
-    Unreadable {
-        /// The file or folder.
-        file: PathBuf,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
-    /// A file or folder cannot be written.
-    #[error("{}: cannot be written: {source}; nothing that was there is changed", file.display())]
-    Unwritable {
-        /// The file or folder.
-        file: PathBuf,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
-    /// A run is not appended.
-    #[error("run {id} is not appended: {reason}")]
-    Refused {
-        /// The run's id.
-        id: String,
-        /// Why, and what to do.
-        reason: String,
-    },
-    /// A file of the same name has other content.
-    #[error("{}: is there with other content; stored files are never changed. {advice}", file.display())]
-    Differs {
-        /// The existing file.
-        file: PathBuf,
-        /// What to do.
-        advice: String,
-    },
-    /// A file has another content than expected.
-    #[error("{}: {message}", file.display())]
-    Broken {
-        /// The file.
-        file: PathBuf,
-        /// What was expected and what was found.
-        message: String,
-    },
-}
+#[error("{0}")]
+pub struct HistoryError(pub(super) String);
 
 impl HistoryError {
-    pub(super) fn unreadable(file: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        |source| Self::Unreadable {
-            file: file.to_path_buf(),
-            source,
-        }
+    pub(super) fn unreadable(file: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |source| Self(format!("{}: cannot be read: {source}", file.display()))
     }
 
-    pub(super) fn unwritable(file: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        |source| Self::Unwritable {
-            file: file.to_path_buf(),
-            source,
+    pub(super) fn unwritable(file: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        let file = file.display();
+        move |source| {
+            Self(format!(
+                "{file}: cannot be written: {source}; nothing that was there is changed"
+            ))
         }
     }
 
@@ -69,10 +29,8 @@ impl HistoryError {
         Self::broken(history, message)
     }
 
-    pub(super) fn broken(file: &Path, message: impl Into<String>) -> Self {
-        Self::Broken {
-            file: file.to_path_buf(),
-            message: message.into(),
-        }
+    /// The error for a file with another content than expected.
+    pub(super) fn broken(file: &Path, message: impl AsRef<str>) -> Self {
+        Self(format!("{}: {}", file.display(), message.as_ref()))
     }
 }

@@ -182,10 +182,8 @@ pub(super) fn write_once(file: &Path, content: &[u8], advice: &str) -> Result<Wr
             if existing == content {
                 return Ok(Written::AlreadyThere);
             }
-            Err(HistoryError::Differs {
-                file: file.to_path_buf(),
-                advice: advice.to_owned(),
-            })
+            let message = format!("is there with other content; stored files are never changed. {advice}");
+            Err(HistoryError::broken(file, message))
         }
         Err(error) => Err(HistoryError::unwritable(file)(error.error)),
     }

@@ -118,13 +118,10 @@ const fn once() -> u32 {
 /// # Errors
 /// At the first row that cannot be read or has an impossible value.
 pub fn read(folder: &Path) -> Result<Vec<Row>, DeclareError> {
-    let unreadable = |source| DeclareError::Unreadable {
-        file: folder.to_path_buf(),
-        source,
-    };
+    let unreadable = DeclareError::unreadable(folder);
     let mut files = BTreeSet::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
+    for entry in fs::read_dir(folder).map_err(&unreadable)? {
+        let path = entry.map_err(&unreadable)?.path();
         if path.extension().is_some_and(|ending| ending == "toml") {
             files.insert(path);
         }

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use wirebench_github::names;
+use wirebench_present::report::comparison::functions;
+use wirebench_record::comparison::FunctionChange;
 
 /// Reports to GitHub from a workflow: summaries, comments, checks, and an issue.
 #[derive(Debug, clap::Args)]
@@ -44,6 +46,11 @@ fn environment_file(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
+}
+
+/// The message on a line that made a series cost more.
+fn line_note(series: &str, change: &FunctionChange) -> String {
+    format!("{}: {} on {series}", change.function, functions::change(change))
 }
 
 /// Parses a workflow file's path from the command line.

@@ -1,33 +1,29 @@
 //! `wirebench github summary`: writes a run's results into a workflow: job summary, outputs of the step, warnings on the lines
 //! that a change made slower, and the comparison for the second stage.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
 use crate::folders::Root;
+use crate::github::line_note;
 use crate::outcome::Outcome;
 use crate::{comparisons, runs};
 use wirebench_engine::git;
-use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
-use wirebench_present::report::comparison::cells::effect;
-use wirebench_present::report::comparison::functions;
+use wirebench_github::annotations::{self, Changed, Note};
 use wirebench_present::report::format::{plain, shortened};
 use wirebench_present::report::run_view::minutes;
 use wirebench_present::report::{comparison, cut, markdown};
-use wirebench_record::comparison::{Comparison, FunctionChange, Side};
-use wirebench_record::counts::Source;
+use wirebench_record::comparison::{Comparison, Side};
 use wirebench_record::run::Run;
 
 /// Bytes of a job's summary; GitHub shows up to 1 MiB for each step.
 const LIMIT: usize = 256 * 1024;
-/// The most warnings of one run.
-const WARNINGS_AT_MOST: usize = 5;
+/// Characters of one warning.
+const LONGEST_WARNING: usize = 300;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -156,48 +152,32 @@ fn output(name: &str, value: Option<&str>) -> anyhow::Result<String> {
 }
 
 /// Workflow commands `::warning file=…,line=…::…` for functions that cost more than before and whose line the change
-/// touches, the largest change first.
+/// touches, as the second stage notes them; none if a side has no commit, or the project is in no repository.
 fn warnings(comparison: &Comparison, root: &Path) -> Vec<String> {
-    let Some(mut changed) = ChangedLines::between(comparison, root) else {
+    let commit = |side: &Side| {
+        let commit = side.revision.commit.clone()?;
+        commit.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(commit)
+    };
+    let sides = commit(&comparison.baseline).zip(commit(&comparison.candidate));
+    let Some(((baseline, candidate), top)) = sides.zip(git::top(root)) else {
         return Vec::new();
     };
-    let findings = Findings::of(comparison);
-    let mut said = BTreeSet::new();
-    let mut lines = Vec::new();
-    for row in findings.gating_that(RowStatus::Regressed) {
-        for function in row.functions().filter(|one| one.candidate > one.baseline) {
-            let Some(source) = &function.source else { continue };
-            let place = (source.file.as_str(), source.line);
-            if lines.len() < WARNINGS_AT_MOST && !said.contains(&place) && changed.holds(source) {
-                said.insert(place);
-                lines.extend(warning(row, function));
-            }
-        }
-    }
-    lines
-}
-
-fn warning(row: &Row, function: &FunctionChange) -> Option<String> {
-    let (metric, source) = (row.metric?, function.source.as_ref()?);
-    let message = format!(
-        "{}: {} {}, of which {} in {}",
-        name(&row.series.id),
-        metric.metric.label(),
-        effect(metric),
-        functions::change(function),
-        name(&function.function)
-    );
-    Some(format!(
-        "::warning file={},line={},title={}::{}",
-        property(&source.file),
-        source.line,
-        property(&format!("wirebench: {} regressed", metric.metric.label())),
-        data(&message)
-    ))
-}
-
-fn name(text: &str) -> String {
-    shortened(&plain(text), 120)
+    let files: Vec<Changed> = annotations::sources(comparison)
+        .into_iter()
+        .map(|file| Changed {
+            filename: file.to_owned(),
+            patch: Some(git::patch(&top, &baseline, &candidate, file)),
+        })
+        .collect();
+    let notes = annotations::notes(comparison, &files, line_note);
+    let command = |note: &Note| {
+        let (file, message) = (
+            property(&note.path),
+            data(&shortened(&plain(&note.message), LONGEST_WARNING)),
+        );
+        format!("::warning file={file},line={},title=wirebench::{message}", note.line)
+    };
+    notes.iter().map(command).collect()
 }
 
 /// Escapes the text after the last `::` of a workflow command, which ends at a line break.
@@ -208,49 +188,6 @@ fn data(text: &str) -> String {
 /// Escapes the value of a property of a workflow command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
-}
-
-/// The lines that differ between the two commits of a comparison; each file is diffed when it is first needed.
-#[derive(Debug)]
-struct ChangedLines<'a> {
-    top: PathBuf,
-    between: [&'a str; 2],
-    known: BTreeMap<String, Vec<Range<u32>>>,
-}
-
-impl<'a> ChangedLines<'a> {
-    /// `None` if a side has no commit, or the project is in no repository.
-    fn between(comparison: &'a Comparison, root: &Path) -> Option<Self> {
-        let commit = |side: &'a Side| {
-            let commit = side.revision.commit.as_deref()?;
-            commit.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(commit)
-        };
-        Some(Self {
-            top: git::top(root)?,
-            between: [commit(&comparison.baseline)?, commit(&comparison.candidate)?],
-            known: BTreeMap::new(),
-        })
-    }
-
-    /// True if the change added or altered this line.
-    fn holds(&mut self, source: &Source) -> bool {
-        let Self { top, between, known } = self;
-        let lines = known.entry(source.file.clone()).or_insert_with(|| {
-            let [baseline, candidate] = *between;
-            let patch = git::patch(top, baseline, candidate, &source.file);
-            patch.lines().filter_map(added).collect()
-        });
-        lines.iter().any(|range| range.contains(&source.line))
-    }
-}
-
-/// The line range on the new side of a hunk header, such as `@@ -1,2 +3,4 @@`; `None` if the hunk only removes lines.
-fn added(line: &str) -> Option<Range<u32>> {
-    let (_, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
-    let (place, _) = rest.split_once(" @@")?;
-    let (first, count) = place.split_once(',').unwrap_or((place, "1"));
-    let (first, count): (u32, u32) = (first.parse().ok()?, count.parse().ok()?);
-    (count > 0).then(|| first..first.saturating_add(count))
 }
 
 #[cfg(test)]
@@ -271,22 +208,6 @@ mod tests {
     fn a_value_of_two_lines_is_refused() {
         for name in ["a\nverdict=unchanged", "a\rb", "a\u{0}b"] {
             assert!(outputs(None, Path::new(name)).is_err(), "{name:?}");
-        }
-    }
-
-    #[test]
-    fn hunks_say_which_lines_are_new() {
-        assert_eq!(added("@@ -1,2 +3,4 @@ fn x() {"), Some(3..7));
-        assert_eq!(added("@@ -7 +9 @@"), Some(9..10));
-        assert_eq!(added("@@ -7,2 +6,0 @@"), None);
-        for other in [
-            "+@@ -7 +9 @@",
-            "+++ b/x",
-            "@@ x",
-            "@@ -1 +a @@",
-            "@@ -1,1 +4294967295,9 @",
-        ] {
-            assert_eq!(added(other), None, "{other}");
         }
     }
 

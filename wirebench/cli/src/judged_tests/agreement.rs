@@ -148,7 +148,6 @@ fn check(comparison: &Comparison) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
     #[test]
     fn every_figure_sentence_and_verdict_of_a_row_agree(run in run()) {
         check(&judged(&run))?;

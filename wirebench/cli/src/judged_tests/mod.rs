@@ -4,9 +4,7 @@ mod agreement;
 mod second_stage;
 mod verdicts;
 
-use proptest::prelude::{
-    Just, ProptestConfig, Strategy, TestCaseError, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
-};
+use proptest::prelude::{Just, Strategy, TestCaseError, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_github::admit::{ComparedCommits, checked};

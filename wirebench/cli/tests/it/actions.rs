@@ -1,4 +1,4 @@
-//! `scripts/action.sh` and `scripts/lib/conclude.sh`: what the action does, run as it runs them.
+//! `.github/actions/measure/measure.sh` and `scripts/lib/conclude.sh`: what the action does, run as it runs them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +28,7 @@ fn act(bench: &Bench, inputs: &[(&str, &str)]) -> Ended {
     ended(&mut told(Command::new(SCRIPT), bench, inputs))
 }
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/action.sh");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.github/actions/measure/measure.sh");
 
 /// What starts the script, with what it takes.
 fn told(mut script: Command, bench: &Bench, inputs: &[(&str, &str)]) -> Command {
@@ -38,6 +38,8 @@ fn told(mut script: Command, bench: &Bench, inputs: &[(&str, &str)]) -> Command 
         .env("GITHUB_EVENT_NAME", "workflow_dispatch")
         .env("GITHUB_TOKEN", "a-token");
     script.env("GITHUB_ACTIONS", "true").env_remove("GITHUB_SHA");
+    // As every project of these tests: without a lock of its own it would wait for the longest of the others.
+    script.env("WIREBENCH_LOCK", bench.path("wirebench.toml"));
     for file in ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"] {
         script.env(file, bench.path(&format!("out/{file}")));
     }
@@ -122,7 +124,7 @@ fn a_push_is_compared_with_where_its_branch_stood() {
 fn a_judge_without_a_program_or_a_run_names_the_jobs_to_look_at() {
     let folder = tempfile::tempdir().unwrap();
     let judge = || {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/judge.sh");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.github/actions/judge/judge.sh");
         let ran = ended(Command::new(script).arg(folder.path()));
         assert_eq!(ran.code, 1, "{}", ran.stderr);
         ran.stdout

@@ -72,7 +72,7 @@ fn whatever_is_printed_goes_through_one_function() {
     assert!(wrong.is_empty(), "these print past `printable`: {wrong:?}");
 }
 
-/// `scripts/defences.sh` removes each defence in turn; it can do so only where the list has the source as it is.
+/// `.github/scripts/defences.sh` removes each defence in turn; it can do so only where the list has the source as it is.
 #[test]
 fn every_defence_of_the_list_is_in_its_file_once() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,11 +1,11 @@
-//! `scripts/changes.sh`: which pull requests are not measured, because nothing that is measured changed.
+//! `.github/actions/changes/changes.sh`: which pull requests are not measured, because nothing that is measured changed.
 
 use std::fs;
 use std::process::Command;
 
 use crate::bench::{Bench, ended};
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/changes.sh");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.github/actions/changes/changes.sh");
 
 /// A repository in which `build.rs` takes `docs/api.md` in.
 fn repository() -> Bench {

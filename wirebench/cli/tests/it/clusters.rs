@@ -1,5 +1,5 @@
 //! `wirebench run --cluster` where there is no cluster: a clear error, an exit code, and nothing left. Runs on a real one are in
-//! `scripts/cluster-test.sh`.
+//! `scripts/cluster/test.sh`.
 
 use crate::bench::{Bench, Ended, ended, free_port};
 

@@ -119,6 +119,7 @@ fn a_postgres_is_started_and_seeded_once_and_written_to() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn each_side_has_a_database_of_its_own() {
     let bench = notes(SEED).commit("v1");
     let ended = bench.run(&[
@@ -182,6 +183,7 @@ fn once_without_a_kept_tier_and_captures_without_a_pointer_are_refused() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn a_database_that_takes_connections_and_is_starting_up_is_waited_for() {
     let (python, program) = (python(), fixture("starting.py"));
     let with_store = |ready: &str| {

@@ -57,7 +57,7 @@ fn each_rule_of_jobs_catches_what_breaks_it() {
     let second = ".github/actions/second-stage/action.yml";
     let (comment, publish) = (".github/workflows/comment.yml", ".github/workflows/publish.yml");
     let (bench, release) = (".github/workflows/bench.yml", ".github/workflows/release.yml");
-    let (action, keep) = ("scripts/action.sh", ".github/actions/keep/action.yml");
+    let (action, keep) = (".github/actions/measure/measure.sh", ".github/actions/keep/action.yml");
     let into = |step: &str| format!("{FIRST}    {step}");
     let head = format!("{CHECKOUT}      with: {{ repository: \"a/b\", persist-credentials: false }}\n");
     let cases: [(&str, &str, &str); 28] = [
@@ -102,7 +102,7 @@ fn each_rule_of_jobs_catches_what_breaks_it() {
         (action, "  unset GITHUB_TOKEN\n", ""),
         (action, "  unset GITHUB_TOKEN\n  quietly packages", "  quietly packages"),
         (action, "stranger wirebench --root", "wirebench --root"),
-        ("scripts/judge.sh", "  unset GITHUB_TOKEN\n", ""),
+        (".github/actions/judge/judge.sh", "  unset GITHUB_TOKEN\n", ""),
         (
             ".github/workflows/written/bench.yml",
             " && github.event_name == 'push'",

@@ -142,6 +142,7 @@ fn every_instruction_of_a_c_program_is_found_where_it_is_spent() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn every_block_of_a_c_program_belongs_to_the_function_that_asked() {
     for linking in [&["-O1", "-g"], &["-O1", "-g", "-no-pie"][..]] {
         let program = Program::c(linking);
@@ -163,6 +164,7 @@ fn every_block_of_a_c_program_belongs_to_the_function_that_asked() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn every_system_call_of_a_c_program_is_counted_by_name() {
     let program = Program::c(&["-O1"]);
     let (few, many) = (program.syscalls(10), program.syscalls(30));
@@ -171,6 +173,7 @@ fn every_system_call_of_a_c_program_is_counted_by_name() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn an_inlined_rust_function_carries_what_the_standard_library_spends_in_it() {
     let program = Program::rust(&["-C", "debuginfo=line-tables-only"]);
     let read = [10, 30].map(|requests| program.instructions(requests));

@@ -351,7 +351,7 @@ fn every_snippet_names_a_tag_that_releases_move_or_make() {
     let gh = programs(Some(0));
     let path = gh.path().to_string_lossy().into_owned();
     let files = tempfile::tempdir().unwrap();
-    let mut publish = Command::new(repository().join("scripts/release-publish.sh"));
+    let mut publish = Command::new(repository().join(".github/scripts/release-publish.sh"));
     publish.arg(VERSION).arg(files.path()).current_dir(repository());
     let environment = [
         ("PATH", &*path),
@@ -418,7 +418,7 @@ fn a_release_needs_a_section_of_the_changelog_which_becomes_its_notes() {
 
     let told = tempfile::tempdir().unwrap();
     let gh = programs(Some(0));
-    let mut publish = Command::new(repository().join("scripts/release-publish.sh"));
+    let mut publish = Command::new(repository().join(".github/scripts/release-publish.sh"));
     publish.arg(VERSION).arg(told.path()).current_dir(repository());
     fs::write(told.path().join("file"), "x").unwrap();
     let path = gh.path().to_string_lossy().into_owned();

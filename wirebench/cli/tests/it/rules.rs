@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
@@ -11,13 +12,13 @@ use crate::bench::repository;
 
 /// What may be run where the token can write; a new line is written here first.
 const BESIDE_A_WRITE: [&str; 7] = [
-    "\"$GITHUB_ACTION_PATH/../../../scripts/alert.sh\" ",
+    "\"$GITHUB_ACTION_PATH/alert.sh\" ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/install.sh\" --released ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/lib/figures.sh\" ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/publish.sh\" ",
     "\"$RUNNER_TEMP/wirebench/bin/wirebench\" github comment ",
     "\"$RUNNER_TEMP/wirebench/bin/wirebench\" github rerun ",
-    "scripts/release-publish.sh ",
+    ".github/scripts/release-publish.sh ",
 ];
 /// Actions that may be used there: none that runs what it is told.
 const USED_BESIDE_A_WRITE: [&str; 6] = [
@@ -94,7 +95,7 @@ impl Tree {
         let root = repository();
         let mut tree = Self(BTreeMap::new());
         tree.put("action.yml", &fs::read_to_string(root.join("action.yml")).unwrap());
-        for folder in [".github/workflows", ".github/actions", "scripts"] {
+        for folder in [".github/workflows", ".github/actions", ".github/scripts", "scripts"] {
             tree.read(&root, &root.join(folder));
         }
         assert!(tree.0.len() > 30, "the tree was not read");
@@ -312,16 +313,22 @@ impl Started {
     }
 }
 
+/// A download that goes into a shell or an interpreter.
+static PIPED: LazyLock<Regex> = LazyLock::new(|| {
+    let shell = r"(sudo\s+(-\S+\s+)*)?(env\s+)?(\S*/)?((ba|da|z|k)?sh|python3?|perl|node|ruby)\b";
+    Regex::new(&format!(r"\b(curl|wget)\b.*\|\s*{shell}")).unwrap()
+});
+/// A download whose text a shell runs.
+static INSERTED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(\b(ba|da|z|k)?sh|\bsource|\beval|^\s*\.)\s.*(<\(|\$\(|`)\s*(curl|wget)\b").unwrap());
+
 /// What is wrong with a script, or with a file that calls scripts.
 fn script_faults(path: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    let shell = r"(sudo\s+(-\S+\s+)*)?(env\s+)?(\S*/)?((ba|da|z|k)?sh|python3?|perl|node|ruby)\b";
-    let piped = Regex::new(&format!(r"\b(curl|wget)\b.*\|\s*{shell}")).unwrap();
-    let inserted = Regex::new(r"(\b(ba|da|z|k)?sh|\bsource|\beval|^\s*\.)\s.*(<\(|\$\(|`)\s*(curl|wget)\b").unwrap();
     let joined = text.replace("\\\n", " ").replace("|\n", "| ");
     for line in joined.lines().filter(|line| !line.trim_start().starts_with('#')) {
         let mut say = |what: &str| faults.push(format!("{what}: {line}"));
-        if piped.is_match(line) || inserted.is_match(line) {
+        if PIPED.is_match(line) || INSERTED.is_match(line) {
             say("is downloaded and run unseen");
         }
         if line.contains("cargo install ") && !line.contains("--locked") || line.contains("npm install") {
@@ -331,7 +338,7 @@ fn script_faults(path: &str, text: &str) -> Vec<String> {
             say("is installed without checksums");
         }
     }
-    let measures = ["scripts/action.sh", "scripts/judge.sh"].contains(&path);
+    let measures = [".github/actions/measure/measure.sh", ".github/actions/judge/judge.sh"].contains(&path);
     if measures {
         let main = text
             .split_once("\nmain() {\n")
@@ -346,7 +353,7 @@ fn script_faults(path: &str, text: &str) -> Vec<String> {
             faults.push("starts what may be a stranger's before the token is dropped".into());
         }
     }
-    if path == "scripts/action.sh" {
+    if path == ".github/actions/measure/measure.sh" {
         let bare = |line: &&str| {
             line.contains("wirebench --root") && !line.contains("stranger wirebench --root") && !line.starts_with('#')
         };

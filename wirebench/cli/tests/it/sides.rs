@@ -8,6 +8,7 @@ use crate::bench::{Bench, Ended, fixture, git_in, record_in, series};
 use crate::variants::{firsts, of, rounds, two_revisions, variant};
 
 #[test]
+#[ignore = "nightly"]
 fn a_worktree_is_used_again_mended_and_made_anew() {
     let bench = two_revisions();
     let run = || {
@@ -280,6 +281,7 @@ fn builds(ended: &Ended) -> usize {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn a_candidate_in_another_folder_is_built_apart_and_the_run_says_so() {
     let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
     let bench = package(bench, &working()).commit("works");
@@ -290,6 +292,7 @@ fn a_candidate_in_another_folder_is_built_apart_and_the_run_says_so() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn what_a_clean_checkout_built_serves_as_a_later_baseline() {
     let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
     let bench = package(bench, &working()).commit("first");
@@ -308,6 +311,7 @@ fn what_a_clean_checkout_built_serves_as_a_later_baseline() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn a_copied_clone_does_not_use_the_programs_that_were_built_in_the_first() {
     let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
     let bench = package(bench, &working()).commit("first");

@@ -204,6 +204,7 @@ fn another_certificate_and_a_wrong_answer_over_grpc_web_are_named() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn a_server_on_the_other_loopback_address_with_a_certificate_of_its_own() {
     let (http, rpc) = (server("http-server"), server("grpc-server"));
     let pair = TlsFiles::make().unwrap();

@@ -11,7 +11,7 @@ use crate::jobs::{RELEASED, written};
 use crate::rules::held;
 
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
-const PERMISSIONS: [(&str, &str, &[&str]); 28] = [
+const PERMISSIONS: [(&str, &str, &[&str]); 29] = [
     ("alert", "alert", &["contents: read", "issues: write"]),
     ("bench", "alert", &["contents: read", "issues: write"]),
     ("bench", "changes", &["contents: read"]),
@@ -47,6 +47,7 @@ const PERMISSIONS: [(&str, &str, &[&str]); 28] = [
     ("fuzz", "fuzz", &["contents: read"]),
     ("peers", "peers", &["contents: read"]),
     ("measure", "measure", &["contents: read", "pull-requests: read"]),
+    ("nightly", "test", &["contents: read"]),
     ("publish", "deploy", &["id-token: write", "pages: write"]),
     ("publish", "publish", &["contents: write"]),
     ("publish", "site", &["contents: read"]),
@@ -186,11 +187,13 @@ fn faults(file: &File) -> Vec<String> {
             let ours = [
                 "scripts/",
                 "lab/scripts/",
-                "\"$GITHUB_ACTION_PATH/../../../scripts/",
+                ".github/scripts/",
+                ".github/actions/",
+                "\"$GITHUB_ACTION_PATH/",
                 "\"$RUNNER_TEMP/wirebench/bin/wirebench\" ",
             ];
             if run.trim().lines().count() != 1 || !ours.iter().any(|start| run.starts_with(start)) {
-                say(format!("`{run}` is not one line that calls scripts/ or wirebench"));
+                say(format!("`{run}` is not one line that calls a script or wirebench"));
             }
             if run.contains("${{") || run.contains("GITHUB_ENV") || run.contains("GITHUB_PATH") {
                 say(format!(

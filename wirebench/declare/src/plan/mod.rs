@@ -61,9 +61,9 @@ pub fn series<'a>(
     for pattern in &selection.series {
         let only = wanted_series(std::slice::from_ref(pattern))?;
         if !found.iter().any(|one| only.is_match(&one.id)) {
-            return Err(PlanError::UnknownSeries {
-                pattern: pattern.clone(),
-            });
+            return Err(PlanError(format!(
+                "--series {pattern}: matches no series; `wirebench list` shows them"
+            )));
         }
     }
     if selection.is_everything() {
@@ -72,14 +72,15 @@ pub fn series<'a>(
             !found.iter().any(|one| only.is_match(&one.id))
         };
         if let Some(pattern) = profile.series.iter().find(unfit) {
-            return Err(PlanError::NoSeries {
-                profile: profile.name.clone(),
-                pattern: pattern.clone(),
-            });
+            return Err(PlanError(format!(
+                "wirebench.toml: profiles.{}.series: \"{pattern}\" matches no series that the profile could have; `wirebench list --scenario … --server … --driver …` shows them",
+                profile.name
+            )));
         }
     }
     if found.is_empty() {
-        Err(PlanError::Empty)
+        let message = "nothing to measure: no chosen scenario, server and driver share a protocol that fits the load; `wirebench list` shows the series there are";
+        Err(PlanError(message.to_owned()))
     } else {
         Ok(found)
     }
@@ -135,11 +136,7 @@ fn is_counted_by(timed: &PlannedSeries, scenario: &Scenario, server: &Server) ->
 /// When one is no glob.
 fn wanted_series(patterns: &[String]) -> Result<GlobSet, PlanError> {
     for pattern in patterns {
-        Glob::new(pattern).map_err(|source| PlanError::Pattern {
-            kind: "series",
-            pattern: pattern.clone(),
-            source,
-        })?;
+        selection::glob("series", pattern)?;
     }
     Ok(only(patterns))
 }

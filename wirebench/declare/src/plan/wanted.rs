@@ -3,11 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use globset::{Glob, GlobMatcher};
-
 use crate::Project;
 use crate::driver::Driver;
-use crate::plan::selection::{PlanError, Selection};
+use crate::plan::selection::{self, PlanError, Selection};
 use crate::profiles::Profiles;
 use crate::project::Profile;
 use crate::scenario::Scenario;
@@ -106,18 +104,9 @@ fn wanted<'a, 'p>(project: &'a Project, profile: &'p Profile, selection: &'p Sel
 }
 
 impl<'a> Wanted<'a, '_> {
-    fn glob(&self, pattern: &str) -> Result<GlobMatcher, PlanError> {
-        let glob = Glob::new(pattern).map_err(|source| PlanError::Pattern {
-            kind: self.kind,
-            pattern: pattern.to_owned(),
-            source,
-        })?;
-        Ok(glob.compile_matcher())
-    }
-
     /// All names that a pattern matches, also those that do not take part in the profile.
     fn matched(&self, pattern: &str) -> Result<Vec<&(&'a str, &'a Profiles)>, PlanError> {
-        let glob = self.glob(pattern)?;
+        let glob = selection::glob(self.kind, pattern)?;
         Ok(self.declared.iter().filter(|(name, _)| glob.is_match(name)).collect())
     }
 
@@ -140,26 +129,27 @@ impl<'a> Wanted<'a, '_> {
     }
 
     fn check(&self) -> Result<(), PlanError> {
+        let kind = self.kind;
         for pattern in self.patterns {
             let matched = self.matched(pattern)?;
             if matched.is_empty() {
-                return Err(PlanError::NoMatch {
-                    kind: self.kind,
-                    pattern: pattern.clone(),
-                    known: self.declared.iter().map(|(name, _)| (*name).to_owned()).collect(),
-                });
+                let known: Vec<&str> = self.declared.iter().map(|(name, _)| *name).collect();
+                return Err(PlanError(format!(
+                    "--{kind} {pattern}: matches no {kind}; there are {}",
+                    known.join(", ")
+                )));
             }
             if !matched.iter().any(|one| self.takes(one, pattern)) {
                 let elsewhere = |(name, profiles): &&(&str, &Profiles)| {
                     let named = profiles.named().unwrap_or_default().join(", ");
                     format!("{name} ({named})")
                 };
-                return Err(PlanError::Elsewhere {
-                    kind: self.kind,
-                    pattern: pattern.clone(),
-                    profile: self.profile.to_owned(),
-                    found: matched.iter().map(elsewhere).collect(),
-                });
+                let found: Vec<String> = matched.iter().map(elsewhere).collect();
+                return Err(PlanError(format!(
+                    "--{kind} {pattern}: matches no {kind} of profile {}; name one in full to bring it in, or give --profile: {}",
+                    self.profile,
+                    found.join(", ")
+                )));
             }
         }
         Ok(())

@@ -28,46 +28,25 @@ const LONGEST_TEXT: usize = 1000;
 /// The most bytes of a file: ten times a file of [`MOST_VALUES`] values of the usual length.
 pub const LARGEST_FILE: u64 = 256 << 20;
 
-/// Why a text is not imported, with the position in bytes.
+/// Why a text is not imported, as a sentence.
 #[derive(Debug, thiserror::Error)]
-pub enum NotImported {
-    /// The text is incomplete.
-    #[error("is cut off: it ends at byte {at} in the middle of the data; fetch it again")]
-    CutOff {
-        /// The length of the text in bytes.
-        at: usize,
-    },
-    /// It is not JSON, or not of this format.
-    #[error("byte {at}: {message}; expected window.BENCHMARK_DATA = {{\"entries\": …}}, or that object as JSON")]
-    OtherFormat {
-        /// The byte position in the file.
-        at: usize,
-        /// The fault.
-        message: String,
-    },
-    /// There is no run in it.
-    #[error(
-        "holds no runs: its \"entries\" are empty, so there is nothing to import; is it the file that the benchmark's job writes?"
-    )]
-    Empty,
-    /// A text in it is too long.
-    #[error("holds {what} of {length} bytes, which begins with {begin:?}; {LONGEST_TEXT} bytes at most are imported")]
-    TooLong {
-        /// Which kind of text.
-        what: &'static str,
-        /// Its length in bytes.
-        length: usize,
-        /// Its first characters.
-        begin: String,
-    },
-    /// It exceeds the limits.
-    #[error("holds more than {most} {what}; leave out old runs or benchmarks that nobody looks at, and import that")]
-    TooMuch {
-        /// Runs, or values.
-        what: &'static str,
-        /// The limit.
-        most: usize,
-    },
+#[error("{0}")]
+pub struct NotImported(String);
+
+impl NotImported {
+    /// The text ends at this byte, in the middle of the data.
+    fn cut_off(at: usize) -> Self {
+        Self(format!(
+            "is cut off: it ends at byte {at} in the middle of the data; fetch it again"
+        ))
+    }
+
+    /// It is not JSON, or not of this format, from this byte on.
+    fn other_format(at: usize, message: &str) -> Self {
+        Self(format!(
+            "byte {at}: {message}; expected window.BENCHMARK_DATA = {{\"entries\": …}}, or that object as JSON"
+        ))
+    }
 }
 
 #[derive(Deserialize)]
@@ -154,7 +133,8 @@ pub fn parse(text: &str) -> Result<Imported, NotImported> {
     let file: File = serde_json::from_str(&data).map_err(|error| error_of(text, start, &data, &quoted, &error))?;
     within_bounds(&file)?;
     if file.entries.0.iter().all(|(_, runs)| runs.is_empty()) {
-        return Err(NotImported::Empty);
+        let message = "holds no runs: its \"entries\" are empty, so there is nothing to import; is it the file that the benchmark's job writes?";
+        return Err(NotImported(message.to_owned()));
     }
     Ok(Imported {
         schema: SCHEMA.into(),
@@ -210,7 +190,9 @@ fn within_bounds(file: &File) -> Result<(), NotImported> {
     }
     for (what, count, most) in [("runs", all_runs, MOST_RUNS), ("values", all_values, MOST_VALUES)] {
         if count > most {
-            return Err(NotImported::TooMuch { what, most });
+            return Err(NotImported(format!(
+                "holds more than {most} {what}; leave out old runs or benchmarks that nobody looks at, and import that"
+            )));
         }
     }
     Ok(())
@@ -236,11 +218,10 @@ fn check_length(what: &'static str, text: &str) -> Result<(), NotImported> {
     if text.len() <= LONGEST_TEXT {
         return Ok(());
     }
-    Err(NotImported::TooLong {
-        what,
-        length: text.len(),
-        begin: text.chars().take(40).collect(),
-    })
+    let (length, begin) = (text.len(), text.chars().take(40).collect::<String>());
+    Err(NotImported(format!(
+        "holds {what} of {length} bytes, which begins with {begin:?}; {LONGEST_TEXT} bytes at most are imported"
+    )))
 }
 
 /// The position of the object in the text.
@@ -253,11 +234,11 @@ fn object(text: &str) -> Result<usize, NotImported> {
     let at = text.len() - value.len();
     match value.chars().next() {
         Some('{') => Ok(at),
-        Some(other) => Err(NotImported::OtherFormat {
+        Some(other) => Err(NotImported::other_format(
             at,
-            message: format!("found {other:?} where an object begins"),
-        }),
-        None => Err(NotImported::CutOff { at: text.len() }),
+            &format!("found {other:?} where an object begins"),
+        )),
+        None => Err(NotImported::cut_off(text.len())),
     }
 }
 
@@ -293,7 +274,7 @@ fn quote_literals(data: &str) -> (Cow<'_, str>, Vec<usize>) {
 /// The error of the file, whose object begins at `start`, for an error in `data`, in which quotes were added at `quoted`.
 fn error_of(text: &str, start: usize, data: &str, quoted: &[usize], error: &serde_json::Error) -> NotImported {
     if error.is_eof() {
-        return NotImported::CutOff { at: text.len() };
+        return NotImported::cut_off(text.len());
     }
     let lines_before = data.split_inclusive('\n').take(error.line().saturating_sub(1));
     let at = lines_before.map(str::len).sum::<usize>() + error.column();
@@ -302,10 +283,8 @@ fn error_of(text: &str, start: usize, data: &str, quoted: &[usize], error: &serd
         .take_while(|(number, quote)| **quote + 2 * number < at)
         .count();
     let message = error.to_string();
-    NotImported::OtherFormat {
-        at: start + at.saturating_sub(2 * quoted_before),
-        message: message.split(" at line ").next().unwrap_or_default().to_owned(),
-    }
+    let message = message.split(" at line ").next().unwrap_or_default();
+    NotImported::other_format(start + at.saturating_sub(2 * quoted_before), message)
 }
 
 fn suite(name: String, runs: Vec<Run>) -> Suite {

@@ -11,7 +11,7 @@ use crate::compare::{self, Rules, Time};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Round, Run, Stage};
 
-pub use replay::{Replay, ReplayError};
+pub use replay::Replay;
 pub use simulate::{Model, round};
 pub use tally::{Tally, Totals};
 

@@ -10,26 +10,6 @@ use crate::compare::pair_costs;
 use crate::selftest::Source;
 use wirebench_record::run::{Round, RoundStatus, Run, Series, Variant};
 
-/// Why a run cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// It lacks one of the variants.
-    #[error("run {0} has no baseline and candidate; record one with: wirebench selftest --rounds 60")]
-    NoPairs(String),
-    /// It is too short.
-    #[error(
-        "run {id} has {found} whole blocks; a comparison takes {needed} at least; record more with: wirebench selftest --rounds {needed}"
-    )]
-    TooShort {
-        /// The run.
-        id: String,
-        /// Whole blocks in it.
-        found: u32,
-        /// Blocks a first stage takes.
-        needed: u32,
-    },
-}
-
 /// A recorded run, from which comparisons are drawn.
 #[derive(Debug, Clone)]
 pub struct Replay {
@@ -50,11 +30,14 @@ impl Replay {
     /// server CPU of every candidate is that share greater than it was measured.
     ///
     /// # Errors
-    /// When it has no pairs, or too few.
-    pub fn new(run: &Run, first_stage: u32, worse: f64, seed: u64) -> Result<Self, ReplayError> {
+    /// When it has no pairs, or too few; with what to do.
+    pub fn new(run: &Run, first_stage: u32, worse: f64, seed: u64) -> Result<Self, String> {
         let has = |variant| run.variants.iter().any(|one| one.variant == variant);
         if !has(Variant::Baseline) || !has(Variant::Candidate) {
-            return Err(ReplayError::NoPairs(run.id.clone()));
+            return Err(format!(
+                "run {} has no baseline and candidate; record one with: wirebench selftest --rounds 60",
+                run.id
+            ));
         }
         let mut numbers: Vec<u32> = run
             .series
@@ -70,11 +53,10 @@ impl Replay {
             .collect();
         let found = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
         if found < first_stage {
-            return Err(ReplayError::TooShort {
-                id: run.id.clone(),
-                found,
-                needed: first_stage,
-            });
+            return Err(format!(
+                "run {} has {found} whole blocks; a comparison takes {first_stage} at least; record more with: wirebench selftest --rounds {first_stage}",
+                run.id
+            ));
         }
         let mut empty = run.clone();
         empty.series.iter_mut().for_each(|series| series.rounds.clear());

@@ -164,7 +164,7 @@ fn the_script_reads_the_branch_data_and_leaves_the_checkout_alone() {
         &["remote", "add", "origin", &place.path("remote").to_string_lossy()],
     );
     let script = || {
-        let mut command = std::process::Command::new(crate::bench::repository().join("scripts/alert.sh"));
+        let mut command = std::process::Command::new(crate::bench::repository().join(".github/actions/alert/alert.sh"));
         command
             .current_dir(place.path("checkout"))
             .env("WIREBENCH", env!("CARGO_BIN_EXE_wirebench"))

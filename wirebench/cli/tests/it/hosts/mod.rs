@@ -90,7 +90,7 @@ fn a_slow_and_lossy_link_is_added_to_the_latency_and_said() {
 }
 
 #[test]
-#[ignore = "needs an idle machine: scripts/hosts-test.sh"]
+#[ignore = "nightly"]
 fn the_latency_rises_by_what_the_link_adds() {
     let Some(hosts) = Hosts::make() else { return };
     let bench = bench("connections = 2, duration = \"5s\"");
@@ -128,7 +128,7 @@ fn checked(record: &Value) {
 }
 
 #[test]
-#[ignore = "takes five minutes: scripts/hosts-test.sh"]
+#[ignore = "nightly"]
 fn over_a_slow_and_lossy_link_a_slower_server_regresses_and_an_equal_one_does_not() {
     let Some(hosts) = Hosts::make() else { return };
     let _link = hosts.slow_link(5.0, 0.005);
@@ -211,6 +211,7 @@ fn tiers_there(hosts: &Hosts) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn a_kept_tier_runs_there_until_the_run_ends() {
     let Some(hosts) = Hosts::make() else { return };
     let _link = hosts.slow_link(0.0, 0.0);
@@ -261,6 +262,7 @@ fn nothing_is_left_there_after_ctrl_c_or_a_kill() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn a_connection_that_dies_fails_the_rounds_and_leaves_nothing_there() {
     let Some(hosts) = Hosts::make() else { return };
     let _link = hosts.slow_link(1.0, 0.0);
@@ -359,6 +361,7 @@ fn load_comes_from_another_host_with_its_cpu_time_its_raw_output_and_the_network
 }
 
 #[test]
+#[ignore = "nightly"]
 fn grpc_files_go_to_the_host_that_loads_and_both_sides_may_be_elsewhere() {
     let Some(hosts) = Hosts::make() else { return };
     let _link = hosts.slow_link(0.0, 0.0);
@@ -396,6 +399,7 @@ fn grpc_files_go_to_the_host_that_loads_and_both_sides_may_be_elsewhere() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn a_driver_that_is_interrupted_there_leaves_nothing() {
     let Some(hosts) = Hosts::make() else { return };
     let _link = hosts.slow_link(1.0, 0.0);

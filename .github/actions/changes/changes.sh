@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # changes.sh: decide whether a pull request can change what is measured; in doubt it can.
 #
-# Usage: scripts/changes.sh     (in a checkout of GitHub's merge commit and its first parent)
+# Usage: .github/actions/changes/changes.sh     (in a checkout of GitHub's merge commit and its first parent)
 # Environment: PATHS (globs of the files that matter, separated by blanks; empty for every file), READERS (folders and files that builds read,
 # separated by blanks; empty for every file). Writes measure=true or measure=false to $GITHUB_OUTPUT, and a notice if it is false.
 # Not measured are a pull request that changes none of PATHS, or only documents that no file of READERS names; and a merge group, whose pull

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # alert.sh: open, update or close the issue about worsenings on the default branch.
 #
-# Usage: scripts/alert.sh [CONFIG]     (CONFIG: the folder with wirebench.toml and accepted.toml; the current folder if not given)
+# Usage: .github/actions/alert/alert.sh [CONFIG]     (CONFIG: the folder with wirebench.toml and accepted.toml; the current folder if not given)
 # Clones the branch `data` of the remote `origin`, and runs `wirebench github alert` on its history. Without that branch it does nothing.
 # Environment: GITHUB_TOKEN (reads the branch, writes the issue), GITHUB_REPOSITORY (OWNER/NAME), WIREBENCH (the program; wirebench on PATH).
 set -euo pipefail
 
 # shellcheck source=scripts/lib/credentials.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib/credentials.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/lib/credentials.sh"
 
 main() {
   if [[ "${1:-}" == --help ]]; then sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; fi

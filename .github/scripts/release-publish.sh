@@ -2,7 +2,7 @@
 # release-publish.sh: make a GitHub release of files made by release.sh, with its section of CHANGELOG.md, and move the tag of its major version
 # there. Runs in release.yml.
 #
-# Usage: scripts/release-publish.sh VERSION DIR     (gh is logged in by GH_TOKEN; GITHUB_SHA is the commit that VERSION tags)
+# Usage: .github/scripts/release-publish.sh VERSION DIR     (gh is logged in by GH_TOKEN; GITHUB_SHA is the commit that VERSION tags)
 set -euo pipefail
 
 main() {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # judge.sh: join the runs of several runners into one, and judge them together.
 #
-# Usage: scripts/judge.sh DIR     (DIR/bin holds wirebench, DIR/runs one folder of each runner; see lib/conclude.sh for what else it takes)
+# Usage: .github/actions/judge/judge.sh DIR     (DIR/bin holds wirebench, DIR/runs one folder of each runner; see scripts/lib/conclude.sh for what else it takes)
 set -euo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
 # shellcheck source=scripts/lib/taken.sh
 source "$root/scripts/lib/taken.sh"
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# cluster-test.sh: the end-to-end test of `wirebench run --cluster`, on the cluster that KUBECONFIG names. The cluster must be one to throw
+# test.sh: the end-to-end test of `wirebench run --cluster`, on the cluster that KUBECONFIG names. The cluster must be one to throw
 # away: the namespace wirebench is made and removed, and the definition of TestRun is taken away for a moment and put back.
 #
-# Usage: scripts/cluster-test.sh [--short | TEST…]
+# Usage: scripts/cluster/test.sh [--short | TEST…]
 #   --short  only the tests that take no comparison, some three minutes
-# It needs kubectl, administrator's rights, the images of scripts/lib/cluster-images.sh, and a built target/debug/wirebench.
+# It needs kubectl, administrator's rights, the images of scripts/cluster/images.sh, and a built target/debug/wirebench.
 # WIREBENCH_IMAGES is the begin of the images' names (localhost/wirebench), WIREBENCH_TAG the tag of the good ones (local).
 # WIREBENCH_REPEAT says how often the two comparisons are repeated (1), WIREBENCH_BUDGET how long one may measure (10m).
 set -euo pipefail
 
-# shellcheck source=scripts/lib/cluster.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib/cluster.sh"
+# shellcheck source=scripts/cluster/functions.sh
+source "$(dirname "${BASH_SOURCE[0]}")/functions.sh"
 
 images="${WIREBENCH_IMAGES:-localhost/wirebench}"
 tag="${WIREBENCH_TAG:-local}"

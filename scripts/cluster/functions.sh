@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cluster.sh: functions of cluster-test.sh that start runs on a cluster and list the objects they leave there; read with `source`.
+# functions.sh: functions of test.sh that start runs on a cluster and list the objects they leave there; read with `source`.
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 wirebench="${WIREBENCH:-$root/target/debug/wirebench}"

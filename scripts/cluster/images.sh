@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# cluster-images.sh: makes the images that scripts/cluster-test.sh needs, without a container engine and without a registry.
+# images.sh: makes the images that scripts/cluster/test.sh needs, without a container engine and without a registry.
 #
-# Usage: scripts/lib/cluster-images.sh IMPORT
+# Usage: scripts/cluster/images.sh IMPORT
 # IMPORT NAME:TAG ROOTFS 'JSON' is a program that makes an image of a folder, and imports it into the cluster.
 #   localhost/wirebench-servers:local   our servers; :slow wastes CPU time in each request, :crash ends at once
 #   localhost/wirebench-load:local      a shell, curl and the load generators found on this machine

@@ -1,6 +1,6 @@
 // folded.mjs: a CPU profile of Node.js (--cpu-prof) as folded stacks: one stack a line, its µs at the end; and where the time went.
 //
-// Usage: node scripts/lib/folded.mjs PROFILE.cpuprofile > STACKS.folded      (shares of kinds go to standard error)
+// Usage: node lab/scripts/lib/folded.mjs PROFILE.cpuprofile > STACKS.folded      (shares of kinds go to standard error)
 
 import { readFileSync } from "node:fs";
 

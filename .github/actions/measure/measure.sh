@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# action.sh: what action.yml does between installing and uploading: get what the drivers need, measure, conclude.
+# measure.sh: what action.yml does between installing and uploading: get what the drivers need, measure, conclude.
 #
-# Usage: scripts/action.sh DIR     (DIR/bin holds wirebench and its load generators; see lib/conclude.sh for what it takes)
+# Usage: .github/actions/measure/measure.sh DIR     (DIR/bin holds wirebench and its load generators; see scripts/lib/conclude.sh for what it takes)
 # Inputs come by environment, as action.yml sets them, and none of them is ever a flag: CONFIG (folder with wirebench.toml), SCENARIOS (globs,
 # separated by blanks), BASELINE, CANDIDATE (revisions), ROUNDS, BUDGET, PROFILE and SHARD (1/2).
 set -euo pipefail
 
+lib="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/lib" && pwd)"
 # shellcheck source=scripts/lib/stranger.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib/stranger.sh"
+source "$lib/stranger.sh"
 # shellcheck source=scripts/lib/packages.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib/packages.sh"
+source "$lib/packages.sh"
 
 fail() { echo "::error::$1" >&2 && exit 2; }
 
@@ -80,14 +81,14 @@ main() {
   checked CONFIG BASELINE CANDIDATE ROUNDS BUDGET PROFILE SHARD
   # An artifact is named after the part, and its name has no slash.
   if [[ -n "${SHARD:-}" ]]; then echo "shard=${SHARD%/*}" >>"$GITHUB_OUTPUT"; fi
-  lines="$("$(dirname "${BASH_SOURCE[0]}")/lib/scenarios.sh")"
+  lines="$("$lib/scenarios.sh")"
   # From here on, programs of the pull request may be run: the token is removed from their environment.
   unset GITHUB_TOKEN
   quietly packages || echo "::warning::some packages could not be installed; series that need them fail, and say so"
   lines+=$'\n'"$(arguments)"
   mapfile -t args < <(sed '/^$/d' <<<"$lines")
   quietly stranger wirebench --root "$CONFIG" run ${args[@]+"${args[@]}"} || status=$?
-  if [[ "$status" -ne 2 ]]; then "$(dirname "${BASH_SOURCE[0]}")/lib/conclude.sh" "$CONFIG" "$1"; fi
+  if [[ "$status" -ne 2 ]]; then "$lib/conclude.sh" "$CONFIG" "$1"; fi
   return "$status"
 }
 

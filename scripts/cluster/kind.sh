@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# cluster-kind.sh: scripts/cluster-test.sh on a cluster of one node that kind makes for it, and removes.
+# kind.sh: scripts/cluster/test.sh on a cluster of one node that kind makes for it, and removes.
 #
-# Usage: scripts/cluster-kind.sh
+# Usage: scripts/cluster/kind.sh
 # It needs kind, kubectl and docker, as GitHub's runners have them, and the tools of scripts/setup.sh --drivers.
 set -euo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 operator=https://github.com/grafana/k6-operator/releases/download/v1.6.0/bundle.yaml
 
 main() {
@@ -13,10 +13,10 @@ main() {
   cargo build --locked --package wirebench --manifest-path "$root/Cargo.toml"
   trap 'kind delete cluster --name wirebench' EXIT
   kind create cluster --name wirebench --wait 120s
-  "$root/scripts/lib/cluster-images.sh" "$root/scripts/lib/kind-image.sh"
+  "$root/scripts/cluster/images.sh" "$root/scripts/cluster/kind-image.sh"
   kubectl apply --server-side --filename "$operator"
   kubectl wait --for=condition=Available deployment --all --namespace k6-operator-system --timeout=120s
-  "$root/scripts/cluster-test.sh"
+  "$root/scripts/cluster/test.sh"
 }
 
 main "$@"

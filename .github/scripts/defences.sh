@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # defences.sh: remove each defence in turn and run the tests that must then fail; prints which held and which did not.
 #
-# Usage: scripts/defences.sh [NAME]...     (all of them; a defence takes about a minute)
+# Usage: .github/scripts/defences.sh [NAME]...     (all of them; a defence takes about a minute)
 # wirebench/cli/tests/defences.json lists the defences: file, text to find, replacement, and the tests that must fail with it (of package
 # wirebench, unless another is named).
 # Works in a git worktree of HEAD in a temporary folder and builds into target/defences. Exit code 1 when a defence is missed.
 set -euo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 list="$root/wirebench/cli/tests/defences.json"
 
 say() { echo "defences.sh: $*" >&2; }
@@ -31,7 +31,7 @@ tests() {
   mapfile -t words < <(of "$1" '.tests[]')
   # Unoptimised: building is what takes the time.
   cargo test --quiet --locked --manifest-path "$copy/Cargo.toml" --package "$(of "$1" '.package // "wirebench"')" \
-    "${words[0]}" ${words[1]:+"${words[1]}"} -- "${words[@]:2}" 2>&1
+    "${words[0]}" ${words[1]:+"${words[1]}"} -- --include-ignored "${words[@]:2}" 2>&1
 }
 
 main() {

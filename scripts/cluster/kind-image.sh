@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kind-image.sh: makes an image of a folder, and loads it into the cluster of kind.
 #
-# Usage: scripts/lib/kind-image.sh NAME:TAG ROOTFS 'JSON'
+# Usage: scripts/cluster/kind-image.sh NAME:TAG ROOTFS 'JSON'
 # JSON is the `config` object of an OCI image; of it User and the variables of Env are used.
 set -euo pipefail
 
