@@ -1,32 +1,4 @@
-// A comparison's page: a button that copies its Markdown.
-
-const text = document.getElementById("markdown");
-if (text) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = "Copy as Markdown";
-  const said = document.createElement("span");
-  said.setAttribute("role", "status");
-  said.className = "quiet";
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(text.value);
-      said.textContent = "Copied.";
-    } catch {
-      // Over plain HTTP, or without permission, there is no clipboard: the text is selected for the reader to copy.
-      text.closest("details").open = true;
-      text.focus();
-      text.select();
-      said.textContent = "Selected: press Ctrl+C to copy.";
-    }
-  });
-  const controls = document.createElement("p");
-  controls.className = "controls";
-  controls.append(button, said);
-  text.before(controls);
-}
-
-// Flame graphs are read from their pictures and drawn anew, as shapes and text only, with a callout on the frame that changed most.
+// A comparison's page. Flame graphs are read from their pictures and drawn anew, as shapes and text only, with a callout on the frame that changed most.
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 18;
 
@@ -57,7 +29,7 @@ function draw(all, wide, { function: name, change }) {
   const called = all.filter((frame) => frame.name === name).sort((one, other) => other.width - one.width)[0];
   const head = called ? 24 : 0;
   const top = ({ row }) => head + row * ROW;
-  const svg = shape("svg", { viewBox: `0 0 ${wide} ${head + (Math.max(...all.map(({ row }) => row)) + 1) * ROW}`, role: "img", "aria-label": `Flame graph of the difference${called ? `: ${name} ${change}` : ""}` });
+  const svg = shape("svg", { viewBox: `0 0 ${wide} ${head + (Math.max(...all.map(({ row }) => row)) + 1) * ROW}`, role: "img", "aria-label": "Flame graph of the difference" });
   for (const frame of all) {
     const [x, width] = [frame.x * wide, frame.width * wide];
     svg.append(shape("rect", { x, y: top(frame), width, height: ROW - 1, fill: frame.colour, ...(frame === called && { class: "called" }) }, shape("title", {}, frame.title)));

@@ -26,12 +26,6 @@ if (standings.length) {
     empty: 'No job fits the filter. “Show all” takes it away.',
   });
 } else {
-  // A link to a change opens its month and its row.
-  const reveal = () => {
-    for (let place = document.getElementById(location.hash.slice(1))?.firstElementChild; place; place = place.parentElement) if (place.localName === 'details') place.open = true;
-  };
-  addEventListener('hashchange', reveal);
-  reveal();
   filter([...document.querySelectorAll('article.cause')], [...document.querySelectorAll('details.month')], document.getElementById('causes'), {
     choices: [choice('status', 'Status')],
     empty: 'No change fits the filter. “Show all” takes it away.',

@@ -62,8 +62,8 @@ async function start() {
   const timeline = new Timeline(id, count);
   const found = await places(asked, timeline).catch(({ message }) => ({ range: null, held: null, notice: message }));
   if (found.held !== null || (found.range && found.range[1] - found.range[0] < 600)) await loadPoints(line).catch(() => {});
-  const { raw, zero, log } = asked;
-  const chart = new Chart(line, timeline, { range: found.range, raw, zero, log, all: false });
+  const { raw, zero } = asked;
+  const chart = new Chart(line, timeline, { range: found.range, raw, zero, all: false });
   Object.assign(chart, { say: hint, trouble });
 
   const host = el('div', { class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${fact} Arrow keys move by push; question mark lists the keys.` });
@@ -123,8 +123,8 @@ async function back(chart, metric, list) {
   if (asked.metric !== metric) { location.reload(); return; }
   const { range, held, notice } = await places(asked, chart.timeline);
   say(notice);
-  const { raw, zero, log } = asked;
-  chart.set({ raw, zero, log, range: range ?? chart.whole }, 'data');
+  const { raw, zero } = asked;
+  chart.set({ raw, zero, range: range ?? chart.whole }, 'data');
   await list.ask(asked);
   if (held !== null) await loadPoints(chart.lines[0]);
   chart.hold(held === null ? null : chart.spotAt(chart.lines[0], held), 'data');

@@ -59,8 +59,8 @@ export function card(chart) {
     const github = since != null && compareLink(repository, timeline.push(since).commit, commit);
     const [first, ...rest] = words(chart, held);
     host.replaceChildren(
-      el('p', null, el('strong', null, first), ...rest.slice(0, -1).map((text) => ` · ${text}`)),
-      el('p', { class: 'quiet' }, el('code', null, commit ?? short(commit, place)), ` ${date(at, true)}`, timeline.push(place).provisional ? ' · provisional: in no history' : null),
+      el('p', null, el('strong', null, first), ...rest.map((text) => ` · ${text}`)),
+      el('p', { class: 'quiet' }, el('code', null, commit ?? short(commit, place)), ` ${date(at, true)}`),
       el('p', { class: 'links' }, link(commitLink(repository, commit), 'commit on GitHub'), link(github, 'changes since the one before'),
         link(runLink(run), 'the run'), close));
   });

@@ -12,7 +12,7 @@ const [FEW_LINES, FEW_PLACES] = [4, 600];
 const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done, { timeout: 1000 }));
 
 export class Chart {
-  // `line` is the page's own, `view` is `{ range, raw, zero, log }`.
+  // `line` is the page's own, `view` is `{ range, raw, zero }`.
   constructor(line, timeline, view) {
     Object.assign(this, { lines: [line], timeline, view, releases: [], listeners: [], held: null, cursor: null, colours: palette() });
     this.view.range ??= this.whole;
@@ -26,9 +26,9 @@ export class Chart {
   get marks() { return this.found ??= marks(this.main, this.releases); }
 
   source() {
-    const { colours, lines, marks, percent, timeline, view: { range, zero, log } } = this;
+    const { colours, lines, marks, percent, timeline, view: { range, zero } } = this;
     return {
-      lines, marks, colours, range, zero, log, percent,
+      lines, marks, colours, range, zero, percent,
       dated: timeline.knows(...range), pushOf: (place) => timeline.push(place),
     };
   }

@@ -8,28 +8,23 @@ export function toolbar(chart) {
   const { main, places, view } = chart;
   const newest = (count) => clamp([places - count, places - 1], places);
   const updates = [];
-  const button = (text, title, click, on, off) => {
-    const made = el('button', { type: 'button', title, click: async () => { try { await click(); } catch (error) { chart.trouble(error); } } }, text);
-    updates.push(() => {
-      if (on) made.setAttribute('aria-pressed', String(on()));
-      made.disabled = Boolean(off?.());
-    });
+  const button = (text, title, click, on) => {
+    const made = el('button', { type: 'button', title, click }, text);
+    updates.push(() => made.setAttribute('aria-pressed', String(on())));
     return made;
   };
   const chip = (text, title, range, on) => button(text, title, () => chart.set({ range: range() }, 'push'), on);
-  const toggle = (text, title, key, patch = {}, off = null, on = () => view[key]) => button(text, title, () => chart.set({ ...patch, [key]: !view[key] }, 'push'), on, off);
+  const toggle = (text, title, key, on = () => view[key]) => button(text, title, () => chart.set({ [key]: !view[key] }, 'push'), on);
   const group = (name, ...buttons) => el('span', { class: 'group', role: 'group', 'aria-label': name }, el('span', { 'aria-hidden': 'true' }, name), el('span', { class: 'chips' }, ...buttons));
   const host = el('div', { class: 'controls' },
     group('Commits',
       ...[30, 100, 300].map((count) => chip(String(count), `The newest ${count} pushes`, () => newest(count), () => places > count && same(view.range, newest(count)))),
-      chip('all', 'Every push', () => chart.whole, () => chart.isWhole),
-      button('Reset', 'Every push, as at first (key 0)', () => chart.set({ range: chart.whole }, 'push'), null, () => chart.isWhole)),
+      chip('all', 'Every push (key 0)', () => chart.whole, () => chart.isWhole)),
     main.isRatio ? group('Values',
-      toggle('ratio', 'Against the reference that was measured beside it', 'raw', {}, null, () => !view.raw),
+      toggle('ratio', 'Against the reference', 'raw', () => !view.raw),
       toggle('measured', 'As measured', 'raw')) : null,
     group('Axis',
-      toggle('from zero', 'Zero is on the axis', 'zero', { log: false }),
-      toggle('log', 'Logarithmic axis, for values', 'log', { zero: false }, () => chart.percent)));
+      toggle('from zero', 'Zero is on the axis', 'zero')));
   const update = () => updates.forEach((one) => one());
   chart.listeners.push((what) => { if (what !== 'hover' && what !== 'keys') update(); });
   update();

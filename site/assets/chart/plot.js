@@ -13,8 +13,7 @@ export class Plot {
     this.#arrange();
     const font = '12px system-ui, sans-serif';
     const line = () => this.scene.colours.line;
-    // Without a filter of ours uPlot would leave out numbers as on a log axis of its own.
-    const axis = { font, filter: (_, all) => all, labelFont: font, stroke: () => this.scene.colours.quiet, ticks: { size: 4, stroke: line } };
+    const axis = { font, labelFont: font, stroke: () => this.scene.colours.quiet, ticks: { size: 4, stroke: line } };
     const none = () => null;
     this.frame = new window.uPlot({
       width: this.#width(), height: height(),
@@ -24,7 +23,7 @@ export class Plot {
       series: [{}, { paths: none, points: { show: false } }],
       scales: {
         x: { time: false, range: () => this.x },
-        y: { distr: 100, fwd: (value) => (this.scene.log ? Math.log(value) : value), bwd: (value) => (this.scene.log ? Math.exp(value) : value), range: () => this.y },
+        y: { range: () => this.y },
       },
       axes: [
         { ...axis, size: 26, grid: { show: false }, splits: () => this.#xTicks(), values: (_, places) => places.map((at) => this.#xName(at)) },
@@ -44,7 +43,7 @@ export class Plot {
   // Takes over what the source now gives; finds what of it is in view and how much room that needs.
   #arrange() {
     const scene = this.scene = this.source();
-    const { range, percent, lines, log, zero } = scene;
+    const { range, percent, lines, zero } = scene;
     const [a, b] = range;
     scene.crowd = lines.length > CROWD;
     scene.lines = lines.map((line, i) => ({
@@ -52,9 +51,8 @@ export class Plot {
       levels: percent === line.column.isRatio && line.column.levels.filter(({ from, to }) => to >= a && from <= b),
     })).filter((line) => line.shape);
     const found = extent(scene.lines.map((line) => line.shape));
-    scene.log = log && !percent && found?.[0] > 0;
     // A few values far off would press all others into a line: they get an arrow at the edge.
-    const inner = found && !scene.log && !scene.crowd ? bulk(scene.lines, zero) : null;
+    const inner = found && !scene.crowd ? bulk(scene.lines, zero) : null;
     this.y = found ? room(inner ?? found, scene) : [0, 1];
     this.x = [a - 0.5, b + 0.5];
     const { unit, better } = lines[0].column;
@@ -104,12 +102,11 @@ export class Plot {
     const { ctx, bbox: box } = this.frame;
     const { scene, x: [x0, x1] } = this;
     const px = devicePixelRatio;
-    const log = scene.log ? Math.log : (value) => value;
-    const [y0, y1] = this.y.map(log);
+    const [y0, y1] = this.y;
     Object.assign(scene, {
       box, px, hollow: (place) => scene.pushOf(place).provisional,
       X: (place) => box.left + ((place - x0) / (x1 - x0)) * box.width,
-      Y: (value) => box.top + (1 - (log(value) - y0) / (y1 - y0)) * box.height,
+      Y: (value) => box.top + (1 - (value - y0) / (y1 - y0)) * box.height,
     });
     ctx.save();
     drawMarks(ctx, scene, scene.marks);

@@ -130,23 +130,15 @@ export function bulk(lines, zero) {
 }
 
 // The axis that holds values from low to high, with some air.
-export function room([low, high], { zero, log }) {
-  if (log) {
-    const air = Math.max((high / low) ** 0.06, 1.001);
-    return [low / air, high * air];
-  }
+export function room([low, high], { zero }) {
   const [from, to] = zero ? [Math.min(0, low), Math.max(0, high)] : [low, high];
   const air = (to - from) * 0.06 || Math.abs(to) * 0.01 || 1;
   return [zero && from === 0 ? 0 : from - air, zero && to === 0 ? 0 : to + air];
 }
 
-// About `count` round numbers between low and high; on a wide log axis 1, 2 and 5 of every ten.
-export function ticks(low, high, count, { log, whole } = {}) {
+// About `count` round numbers between low and high.
+export function ticks(low, high, count, { whole } = {}) {
   const out = [];
-  if (log && high / low > 6) {
-    for (let ten = 10 ** Math.floor(Math.log10(low)); ten <= high; ten *= 10) out.push(ten, 2 * ten, 5 * ten);
-    return out.filter((at) => at >= low && at <= high);
-  }
   const rough = (high - low) / Math.max(1, count);
   const ten = 10 ** Math.floor(Math.log10(rough));
   const step = Math.max(whole ? 1 : 0, ten * [1, 2, 5, 10].find((times) => times * ten >= rough));

@@ -1,5 +1,7 @@
 // How much there is to read: a cause is one card, a comparison fits one and a half screens, no table is cut off.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { before, describe, test } from 'node:test';
 import { PHONE, clean, drawn, start, visit } from '../lib/browser.js';
 import { build, demo } from '../lib/sites.js';
@@ -23,6 +25,14 @@ describe('the demo', async () => {
   const paths = await files(folder, '.html');
   let site;
   before(async () => { site = await visit(await start(), folder); });
+
+  test('all scripts together are at most 45 kB gzipped', async () => {
+    const scripts = await files(join(folder, 'assets'), '.js');
+    const sizes = await Promise.all(scripts.map(async (name) => gzipSync(await readFile(join(folder, 'assets', name))).length));
+    const whole = sizes.reduce((sum, size) => sum + size);
+    console.log(`scripts: ${whole} bytes`);
+    assert.ok(whole <= 45_000, `${whole} bytes`);
+  });
 
   test('every change point is on a card, and there are at most 20 cards', async () => {
     const page = await site.open('changes.html', { size: SCREEN });

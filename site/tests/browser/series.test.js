@@ -77,7 +77,7 @@ describe('addresses', () => {
     await settled(page);
     assert.equal(page.url(), thirty);
     assert.equal(await page.getByRole('button', { name: '30', exact: true }).getAttribute('aria-pressed'), 'true');
-    await page.getByRole('button', { name: 'Reset' }).click();
+    await page.getByRole('button', { name: 'all', exact: true }).click();
     await settled(page);
     assert.equal(new URL(page.url()).search, '');
     clean(page);
@@ -93,13 +93,13 @@ describe('addresses', () => {
     assert.equal(await page.locator('#chart .card').innerText(), card);
   });
 
-  test('another metric, values instead of ratios, a logarithmic axis', async () => {
-    await page.goto(`${site.origin}/${PATH}?metric=throughput&y=value&log=1`);
+  test('another metric, values instead of ratios, an axis from zero', async () => {
+    await page.goto(`${site.origin}/${PATH}?metric=throughput&y=value&zero=1`);
     await drawn(page);
     await settled(page);
     assert.match(await page.locator('#chart figcaption').innerText(), /throughput.*higher is better/);
     assert.match(await page.locator('#fact').innerText(), /throughput/, 'the headline is about the metric that is drawn');
-    for (const name of ['log', 'measured']) {
+    for (const name of ['from zero', 'measured']) {
       assert.equal(await page.getByRole('button', { name, exact: true }).getAttribute('aria-pressed'), 'true', name);
     }
     await reloads();

@@ -78,14 +78,11 @@ test('an axis has air, starts at zero when asked to, and holds a constant', () =
   const [low, high] = room([7, 7], {});
   assert.ok(low < 7 && high > 7);
   assert.ok(room([0, 0], {})[1] > 0);
-  const [from, to] = room([1, 1000], { log: true });
-  assert.ok(from > 0 && from < 1 && to > 1000);
 });
 
-test('ticks are round, whole when asked to, and reach over a log axis', () => {
+test('ticks are round, and whole when asked to', () => {
   assert.deepEqual(ticks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
   assert.deepEqual(ticks(1, 4, 40, { whole: true }), [1, 2, 3, 4]);
-  assert.deepEqual(ticks(1, 100, 5, { log: true }), [1, 2, 5, 10, 20, 50, 100]);
   assert.deepEqual(ticks(0.1, 0.32, 2), [0.2]);
 });
 

@@ -112,10 +112,18 @@ fn months(causes: &[Cause]) -> Vec<Month<'_>> {
     let mut months = Vec::new();
     for causes in causes.chunk_by(|one, next| name(one) == name(next)) {
         let open = count(causes, "open");
+        let summary = match open {
+            0 => others(causes),
+            open => open_regressions(open) + &others(causes),
+        };
         months.push(Month {
             name: name(&causes[0]),
             is_open: months.is_empty() || open > 0,
-            summary: format!("{}: {}", plural(causes.len(), "change"), became(causes)),
+            summary: format!(
+                "{}: {}",
+                plural(causes.len(), "change"),
+                summary.trim_start_matches(", ")
+            ),
             causes,
         });
     }
@@ -126,13 +134,13 @@ fn count(causes: &[Cause], status: &str) -> usize {
     causes.iter().filter(|cause| cause.status == status).count()
 }
 
-/// How many are open, and what became of the others: `1 open regression, 2 for the better`.
-fn became(causes: &[Cause]) -> String {
+/// What became of those that are not open: `, 2 for the better`.
+fn others(causes: &[Cause]) -> String {
     let others = STATUSES.into_iter().filter_map(|(status, word)| {
         let count = count(causes, status);
         (count > 0).then(|| format!(", {count} {word}"))
     });
-    open_regressions(count(causes, "open")) + &others.collect::<String>()
+    others.collect()
 }
 
 /// How many changes moved how many metrics, and what became of them. Every change is counted once.
@@ -142,10 +150,11 @@ fn lead(causes: &[Cause]) -> String {
     }
     let metrics = causes.iter().map(|cause| cause.rows.len()).sum();
     format!(
-        "{} moved {}: {}.",
+        "{} moved {}: {}{}.",
         plural(causes.len(), "change"),
         plural(metrics, "metric"),
-        became(causes)
+        open_regressions(count(causes, "open")),
+        others(causes)
     )
 }
 

@@ -137,7 +137,12 @@ fn of_series(series: &Series) -> Option<Picture> {
     };
     let drawn = series.metrics.iter().find(stepped)?;
     let newest = drawn.trace.segments.last()?.change_points.last()?;
-    let title = format!("{}: {}{}", series.name, drawn.what(), change(newest.change_percent));
+    let title = format!(
+        "{}: {}{}",
+        series.name.replace('@', " · "),
+        drawn.what(),
+        change(newest.change_percent)
+    );
     picture(&series.page, &name(&title), series, drawn, |point| point == newest)
 }
 
@@ -157,12 +162,8 @@ fn picture(
     let values = drawn.judged();
     let from = step.saturating_sub(AROUND.0).max(segment.first);
     let end = (step + AROUND.1).min(segment.last + 1).min(values.len());
-    let is_ratio = !drawn.values.ratios.is_empty();
     let before = level(values.get(from..step)?)?;
-    let percent = |value: f64| match is_ratio {
-        true => ((100.0 + value) / (100.0 + before) - 1.0) * 100.0,
-        false => (value / before - 1.0) * 100.0,
-    };
+    let percent = |value: f64| (value / before - 1.0) * 100.0;
     let after = percent(level(values.get(step..end)?)?);
     let phase = match point.direction {
         Direction::Worse => 1,
@@ -173,7 +174,8 @@ fn picture(
         "" => String::new(),
         direction => format!(" ({direction})"),
     };
-    let unit = format!("{}{}, change in %{direction}", drawn.what(), name(series.name));
+    let series = name(series.name).replace('@', " · ");
+    let unit = format!("{}{series}: change in %{direction}", drawn.what());
     let mut data = format!("place\tchange\tphase\tlevel of: {title}; {unit}\n");
     for (place, value) in values.iter().enumerate().take(end).skip(from) {
         let (phase, level) = if place < step { (0, 0.0) } else { (phase, after) };
