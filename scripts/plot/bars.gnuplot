@@ -10,12 +10,12 @@ array mark[7] = [7, 5, 9, 13, 6, 8, 11]
 # Measure: how many rows, how far right, how long the texts, which protocols, and the first row that makes no sense.
 set datafile separator tab
 array occurs[7] = [0, 0, 0, 0, 0, 0, 0]
-rows = 0; strange = 0; largest = 0.0; text_letters = 0; note_letters = 0
+rows = 0; strange = 0; largest = 0.0; text_letters = 0; note_letters = 0; starred = 0
 seen(g) = strlen(g) == 1 && strstrt("0123456", g) ? (occurs[int(g) + 1] = 1) : (strange = strange ? strange : rows + 1)
 reach(text) = text eq "NaN" ? 0 : (largest = bigger(largest, real(text)))
 stats data using (rows = rows + 1, seen(strcol(5)), reach(strcol(2)), reach(strcol(4)), \
     text_letters = bigger(text_letters, strlen(strcol(6))), \
-    note_letters = bigger(note_letters, strlen(strcol(7))), rows) skip 1 nooutput
+    note_letters = bigger(note_letters, strlen(strcol(7))), starred = bigger(starred, strstrt(strcol(7), "*")), rows) skip 1 nooutput
 if (rows == 0) {
     printerr sprintf("%s: expected a header and at least one row, found none", data)
     exit status 1
@@ -35,7 +35,8 @@ right = width - 20 - letter * (text_letters + (note_letters ? note_letters + 2 :
 
 set label 1 bold_title at screen across(left), down(28, height) textcolor rgb text_colour
 set label 2 unit noenhanced at screen across(left), down(height - 36, height) textcolor rgb text_colour
-set label 3 "bar and mark: median of the rounds; whisker: smallest and largest round" noenhanced \
+set label 3 "bar and mark: median of the rounds; whisker: smallest and largest round" \
+    .(starred ? "; *: client-bound, the load generator was the limit" : "") noenhanced \
     at screen across(left), down(height - 14, height) font ",12" textcolor rgb note_colour
 x = left + 6
 do for [g = 0:6] {

@@ -7,21 +7,23 @@ load script[1:strlen(script)-strlen("latency.gnuplot")]."style.gnuplot"
 # Measure: how many series, how long their labels, the ends of both axes, and the first row that cannot stand on such axes.
 series = 0; rows = 0; strange = ""; label_letters = 0
 first_tail = 1e300; last_tail = 0.0; fastest = 1e300; slowest = 0.0
+array group[64]
 smaller(a, b) = a < b ? a : b
-point(tail, seconds) = tail >= 1 && seconds > 0 \
-    ? (rows = rows + 1, first_tail = smaller(first_tail, tail), last_tail = bigger(last_tail, tail), \
+known(g) = strlen(g) == 1 && strstrt("0123456", g)
+point(tail, seconds, g) = tail >= 1 && seconds > 0 && known(g) && series <= 64 \
+    ? (group[series] = int(g) + 1, rows = rows + 1, first_tail = smaller(first_tail, tail), last_tail = bigger(last_tail, tail), \
        fastest = smaller(fastest, seconds), slowest = bigger(slowest, seconds), 1) \
-    : (strange = strange eq "" ? sprintf("%g %g", tail, seconds) : strange, 1)
+    : (strange = strange eq "" ? sprintf("%g %g", tail, seconds)." … ".g : strange, 1)
 # (Columns are read as text: gnuplot 6 skips a row, label included, when an expression names a number the row does not have.)
-stats data using (valid(2) ? point(real(strcol(1)), real(strcol(2))) \
+stats data using (valid(2) ? point(real(strcol(1)), real(strcol(2)), strcol(4)) \
     : (series = series + 1, label_letters = bigger(label_letters, strlen(strcol(1))), 1)) nooutput
 if (series == 0 || rows == 0) {
-    printerr sprintf("%s: expected a quoted label and at least one row of tail, seconds and q, found none", data)
+    printerr sprintf("%s: expected a quoted label and at least one row of tail, seconds, q and group, found none", data)
     exit status 1
 }
 if (strange ne "" || series != STATS_blocks) {
     printerr sprintf("%s: %s", data, strange ne "" \
-        ? "row ".strange.": expected tail >= 1 and seconds > 0" \
+        ? "row ".strange.": expected tail >= 1, seconds > 0 and a group from 0 to 6, in at most 64 blocks" \
         : sprintf("expected one label in each block, found %d labels in %d blocks", series, STATS_blocks))
     exit status 1
 }
@@ -36,10 +38,10 @@ height = key_top + 20 * lines + 16
 left = 20
 
 set label 1 bold_title at screen across(left), down(28, height) textcolor rgb text_colour
-set label 2 unit.", logarithmic" noenhanced at screen across(left), down(50, height) textcolor rgb text_colour
+set label 2 unit.", on a logarithmic axis" noenhanced at screen across(left), down(50, height) textcolor rgb text_colour
 set label 3 "quantile (p99: 99 of 100 requests were at least this fast)" noenhanced \
     at screen across(left), down(head + plot_height + 44, height) textcolor rgb text_colour
-set label 4 "ring: the slowest request" noenhanced \
+set label 4 "a mark: the median over the rounds of each round's quantile" noenhanced \
     at screen across(left), down(head + plot_height + 66, height) font ",12" textcolor rgb note_colour
 set lmargin at screen across(84)
 set rmargin at screen across(width - 44)
@@ -74,16 +76,13 @@ do for [power = int(floor(log10(bottom) + 1e-9)):int(ceil(log10(top) - 1e-9))] {
 set grid xtics ytics
 set border 1
 
-# Series i: colours repeat after four, and every repetition shifts the dashes; marks never repeat within twelve.
+# Series i: the colour is its protocol's; dashes repeat after four, marks after twelve.
 array mark[12] = [7, 5, 9, 13, 6, 4, 8, 12, 11, 1, 2, 10]
 do for [i = 0:series - 1] {
-    set linetype 200 + i linecolor rgb line_colour[i % 4 + 1] dashtype 1 + (i + i / 4) % 4 \
+    set linetype 200 + i linecolor rgb line_colour[group[i + 1]] dashtype 1 + i % 4 \
         linewidth 1.8 pointtype mark[i % 12 + 1] pointsize 1
 }
-plot \
-    for [i = 0:series - 1] data index i using 1:2 with linespoints linetype 200 + i title columnheader(1), \
-    for [i = 0:series - 1] data index i using ((valid(2) ? strcol(3) : "") eq "max" ? $1 : NaN):2 \
-        with points pointtype 6 pointsize 2 linewidth 1.5 linecolor rgb line_colour[i % 4 + 1] notitle
+plot for [i = 0:series - 1] data index i using 1:2 with linespoints linetype 200 + i title columnheader(1)
 
 eval canvas(height)
 set output out

@@ -28,9 +28,10 @@ key_spacing = ending eq ".svg" ? 1.0 : 1.33  # 20 pixels a line on either canvas
 across(x) = x / real(width)
 down(y, height) = 1 - y / real(height)
 
+# One colour a protocol, the same as on the dashboard: HTTP/1.1, h2c, gRPC, process, HTTPS, gRPC over TLS, gRPC-web.
 # Told apart in colour, in grey and by people who see fewer colours; always with a mark or a dash as well.
-array line_colour[7] = [0x004488, 0xBB5566, 0x997700, 0x000000, 0x4A7FB5, 0x6B5300, 0x2E6B4A]
-array tint_colour[7] = [0xB3C7DB, 0xEBCCD1, 0xE0D6B3, 0xC4C4C4, 0xD3E2F0, 0xD6CBA5, 0xC3DBCD]
+array line_colour[7] = [0x004488, 0x4A7FB5, 0xBB5566, 0x000000, 0x00617A, 0x8A2F42, 0x997700]
+array tint_colour[7] = [0xB3C7DB, 0xD3E2F0, 0xEBCCD1, 0xC4C4C4, 0xB3D0D7, 0xDCC0C6, 0xE0D6B3]
 text_colour = 0x222222
 note_colour = 0x5A5A5A
 

@@ -1,32 +1,4 @@
-// A comparison's page: a button that copies its Markdown.
-
-const text = document.getElementById("markdown");
-if (text) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = "Copy as Markdown";
-  const said = document.createElement("span");
-  said.setAttribute("role", "status");
-  said.className = "quiet";
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(text.value);
-      said.textContent = "Copied.";
-    } catch {
-      // Over plain HTTP, or without permission, there is no clipboard: the text is selected for the reader to copy.
-      text.closest("details").open = true;
-      text.focus();
-      text.select();
-      said.textContent = "Selected: press Ctrl+C to copy.";
-    }
-  });
-  const controls = document.createElement("p");
-  controls.className = "controls";
-  controls.append(button, said);
-  text.before(controls);
-}
-
-// Flame graphs can be searched: their frames are read from the picture and drawn anew, as shapes and text only.
+// A comparison's page. Flame graphs are read from their pictures and drawn anew, as shapes and text only, with a callout on the frame that changed most.
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 18;
 
@@ -53,50 +25,30 @@ function shape(name, props, ...children) {
   return node;
 }
 
-function draw(all) {
-  const height = (Math.max(...all.map(({ row }) => row)) + 1) * ROW;
-  const wide = 900;
-  const svg = shape("svg", { viewBox: `0 0 ${wide} ${height}`, role: "img", "aria-label": "Flame graph of the difference" });
-  const rects = all.map((frame) => {
-    const rect = shape("rect", { x: frame.x * wide, y: frame.row * ROW, width: frame.width * wide, height: ROW - 1, fill: frame.colour }, shape("title", {}, frame.title));
-    svg.append(rect);
-    const fits = Math.floor((frame.width * wide - 6) / 6.6);
-    if (fits > 3) svg.append(shape("text", { x: frame.x * wide + 3, y: frame.row * ROW + 13 }, frame.name.length > fits ? `${frame.name.slice(0, fits - 1)}…` : frame.name));
-    return [frame, rect];
-  });
-  return [svg, rects];
+function draw(all, wide, { function: name, change }) {
+  const called = all.filter((frame) => frame.name === name).sort((one, other) => other.width - one.width)[0];
+  const head = called ? 24 : 0;
+  const top = ({ row }) => head + row * ROW;
+  const svg = shape("svg", { viewBox: `0 0 ${wide} ${head + (Math.max(...all.map(({ row }) => row)) + 1) * ROW}`, role: "img", "aria-label": "Flame graph of the difference" });
+  for (const frame of all) {
+    const [x, width] = [frame.x * wide, frame.width * wide];
+    svg.append(shape("rect", { x, y: top(frame), width, height: ROW - 1, fill: frame.colour, ...(frame === called && { class: "called" }) }, shape("title", {}, frame.title)));
+    const fits = Math.floor((width - 6) / 6.6);
+    if (fits > 3) svg.append(shape("text", { x: x + 3, y: top(frame) + 13 }, frame.name.length > fits ? `${frame.name.slice(0, fits - 1)}…` : frame.name));
+  }
+  if (called) {
+    const middle = (called.x + called.width / 2) * wide;
+    const right = called.x > 0.5;
+    svg.append(shape("path", { class: "callout", d: `M${middle} ${top(called)}V17` }),
+      shape("text", { class: "callout", x: middle + (right ? 4 : -4), y: 12, "text-anchor": right ? "end" : "start" }, `${name.split("::").at(-1)} ${change}`));
+  }
+  return svg;
 }
 
-async function searchable(figure) {
+// The picture stays as it is when it cannot be read: opened as a file, or drawn by something else.
+for (const figure of document.querySelectorAll("figure.flame")) {
   const image = figure.querySelector("img");
-  const answer = await fetch(image.src);
-  if (!answer.ok) return;
-  const [svg, rects] = draw(frames(await answer.text()));
-  const said = document.createElement("span");
-  said.setAttribute("role", "status");
-  const find = document.createElement("input");
-  find.type = "search";
-  find.placeholder = "Find a function";
-  find.setAttribute("aria-label", "Find a function in the flame graph");
-  find.addEventListener("input", () => {
-    const wanted = find.value.trim().toLowerCase();
-    let count = 0;
-    for (const [frame, rect] of rects) {
-      const fits = wanted !== "" && frame.name.toLowerCase().includes(wanted);
-      rect.classList.toggle("found", fits);
-      count += fits ? 1 : 0;
-    }
-    said.textContent = wanted ? `${count} of ${rects.length} frames` : "";
-  });
-  const controls = document.createElement("p");
-  controls.className = "controls";
-  controls.append(find, said);
-  image.replaceWith(controls, svg);
-}
-
-// Read when its fold opens. The picture stays as it is when it cannot be read: opened as a file, or drawn by something else.
-for (const fold of document.querySelectorAll("details.why")) {
-  fold.addEventListener("toggle", () => {
-    for (const figure of fold.querySelectorAll("figure.flame")) searchable(figure).catch(() => {});
-  }, { once: true });
+  fetch(image.src).then(async (answer) => {
+    if (answer.ok) image.replaceWith(draw(frames(await answer.text()), Math.max(900, figure.clientWidth), figure.dataset));
+  }).catch(() => {});
 }

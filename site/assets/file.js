@@ -3,6 +3,6 @@ if (location.protocol === 'file:') {
   const note = document.createElement('p');
   note.className = 'note';
   note.setAttribute('role', 'status');
-  note.textContent = 'Opened as a file: picture and tables are whole, but nothing moves. “wirebench site serve” opens the same pages with everything.';
+  note.textContent = 'Opened as a file: nothing moves. “wirebench site serve” opens the same pages with everything.';
   document.getElementById('chart')?.append(note);
 }

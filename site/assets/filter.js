@@ -6,12 +6,13 @@ showStale();
 
 const CHANGED = new Set(['worse', 'withheld', 'better', 'accepted', 'fixed', 'changed']);
 const choice = (key, name) => ({ key, name, of: (row) => row.dataset[key] });
-const rowsOf = (tables) => tables.flatMap((table) => [...table.tBodies[0].rows]);
+const bodiesOf = (tables) => tables.flatMap((table) => [...table.tBodies]);
+const rowsOf = (tables) => bodiesOf(tables).flatMap((body) => [...body.rows].filter((row) => row.className !== 'group'));
 
 const standings = [...document.querySelectorAll('table.standings')];
 const jobs = [...document.querySelectorAll('table.jobs-table')];
 if (standings.length) {
-  filter(rowsOf(standings), standings, standings.length > 1 ? standings[0].closest('details') : standings[0], {
+  filter(rowsOf(standings), [...standings, ...bodiesOf(standings)], standings.length > 1 ? standings[0].closest('details') : standings[0], {
     choices: [
       { key: 'source', name: 'Source', of: (row) => row.closest('[data-source]')?.dataset.source },
       choice('metric', 'Metric'),
@@ -25,7 +26,7 @@ if (standings.length) {
     empty: 'No job fits the filter. “Show all” takes it away.',
   });
 } else {
-  filter([...document.querySelectorAll('article.cause')], [], document.getElementById('causes'), {
+  filter([...document.querySelectorAll('article.cause')], [...document.querySelectorAll('details.month')], document.getElementById('causes'), {
     choices: [choice('status', 'Status')],
     empty: 'No change fits the filter. “Show all” takes it away.',
   });

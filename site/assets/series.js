@@ -2,7 +2,7 @@
 import { during } from './lib/busy.js';
 import { el } from './lib/dom.js';
 import { Broken, load, loadLine, loadPoints, Timeline } from './lib/data.js';
-import { multiples, strip } from './chart/beside.js';
+import { strip } from './chart/strip.js';
 import { keep, places, query, read } from './chart/address.js';
 import { card, commits, tip } from './chart/card.js';
 import { Chart } from './chart/chart.js';
@@ -61,10 +61,9 @@ async function start() {
   if (metric) caption.textContent = `${label}, ${unit}${better ? ` (${better} is better)` : ''}`;
   const timeline = new Timeline(id, count);
   const found = await places(asked, timeline).catch(({ message }) => ({ range: null, held: null, notice: message }));
-  const dates = asked.byDate ? await timeline.dates().catch(() => null) : null;
   if (found.held !== null || (found.range && found.range[1] - found.range[0] < 600)) await loadPoints(line).catch(() => {});
-  const { raw, zero, log } = asked;
-  const chart = new Chart(line, timeline, { range: found.range, raw, zero, log, byDate: Boolean(dates), all: false }, dates);
+  const { raw, zero } = asked;
+  const chart = new Chart(line, timeline, { range: found.range, raw, zero, all: false });
   Object.assign(chart, { say: hint, trouble });
 
   const host = el('div', { class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${fact} Arrow keys move by push; question mark lists the keys.` });
@@ -91,7 +90,6 @@ async function start() {
   follow(chart);
   listen(chart, dialog, list.find);
   commits(chart, document.getElementById('commits'));
-  multiples(chart, document.getElementById('metrics'), href);
   picker(chart, metric, href);
   chart.listeners.push((what) => { if (what === 'push' || what === 'replace') during(keep(chart, metric, what)); });
   addEventListener('popstate', () => during(back(chart, asked.metric, list)).catch(trouble));
@@ -111,7 +109,7 @@ async function start() {
 
 // The links to the metrics of this series keep what is in view.
 function picker(chart, metric, href) {
-  const links = [...document.querySelectorAll('#picker a')];
+  const links = [...document.querySelectorAll('#picker a, #metrics a')];
   for (const link of links) {
     if (link.dataset.metric === (metric ?? '')) link.setAttribute('aria-current', 'true'); else link.removeAttribute('aria-current');
   }
@@ -125,9 +123,8 @@ async function back(chart, metric, list) {
   if (asked.metric !== metric) { location.reload(); return; }
   const { range, held, notice } = await places(asked, chart.timeline);
   say(notice);
-  if (asked.byDate) chart.dates ??= await chart.timeline.dates();
-  const { raw, zero, log, byDate } = asked;
-  chart.set({ raw, zero, log, byDate: byDate && Boolean(chart.dates), range: range ?? chart.whole }, 'data');
+  const { raw, zero } = asked;
+  chart.set({ raw, zero, range: range ?? chart.whole }, 'data');
   await list.ask(asked);
   if (held !== null) await loadPoints(chart.lines[0]);
   chart.hold(held === null ? null : chart.spotAt(chart.lines[0], held), 'data');

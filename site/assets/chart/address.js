@@ -8,13 +8,13 @@ export function read(search) {
   return {
     nonsense: ['from', 'to', 'pin'].filter((name) => query.has(name) && !sha(query.get(name))),
     metric: query.get('metric'), from: sha(query.get('from')), to: sha(query.get('to')), held: sha(query.get('pin')),
-    raw: query.get('y') === 'value', zero: query.has('zero'), log: query.has('log'), byDate: query.get('x') === 'date', all: query.get('lines') === 'all',
+    raw: query.get('y') === 'value', zero: query.has('zero'), all: query.get('lines') === 'all',
     lines: (query.get('with') ?? '').split(',').filter((page) => /^[\w.~@+-]{1,200}$/.test(page)).slice(0, 60),
   };
 }
 
-export function write({ metric, from, to, raw, zero, log, byDate, all, lines, held }) {
-  const parts = { metric, from, to, y: raw && 'value', zero: zero && 1, log: log && 1, x: byDate && 'date', lines: all && 'all', with: !all && lines?.join(), pin: held };
+export function write({ metric, from, to, raw, zero, all, lines, held }) {
+  const parts = { metric, from, to, y: raw && 'value', zero: zero && 1, lines: all && 'all', with: !all && lines?.join(), pin: held };
   const query = new URLSearchParams(Object.entries(parts).filter(([, value]) => value)).toString().replaceAll('%2C', ',');
   return query && `?${query}`;
 }

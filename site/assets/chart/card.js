@@ -24,13 +24,6 @@ export function words(chart, { line: { column }, place, value, stretch }) {
   ].filter(Boolean);
 }
 
-// The page that sets two pushes side by side: of their runs when both have one, else on GitHub.
-export function comparison(chart, a, b) {
-  const [one, two] = [chart.timeline.push(a), chart.timeline.push(b)];
-  if (isRun(one.run) && isRun(two.run)) return `${root}compare/index.html?a=${encodeURIComponent(one.run)}&b=${encodeURIComponent(two.run)}`;
-  return compareLink(chart.repository, one.commit, two.commit);
-}
-
 export function tip(chart) {
   const box = el('div', { class: 'tip', 'aria-hidden': 'true' });
   const voice = el('p', { class: 'unseen', role: 'status' });
@@ -63,15 +56,13 @@ export function card(chart) {
     const { line: { column }, place } = held;
     const { commit, at, run } = timeline.push(place);
     const since = column.points && facts(column, place).since;
-    const before = since != null && timeline.push(since);
-    const github = before && compareLink(repository, before.commit, commit);
-    const both = before && comparison(chart, since, place);
+    const github = since != null && compareLink(repository, timeline.push(since).commit, commit);
     const [first, ...rest] = words(chart, held);
     host.replaceChildren(
-      el('p', null, el('strong', null, first), ...rest.slice(0, -1).map((text) => ` · ${text}`)),
-      el('p', { class: 'quiet' }, el('code', null, commit ?? short(commit, place)), ` ${date(at, true)}`, timeline.push(place).provisional ? ' · provisional: in no history' : null),
+      el('p', null, el('strong', null, first), ...rest.map((text) => ` · ${text}`)),
+      el('p', { class: 'quiet' }, el('code', null, commit ?? short(commit, place)), ` ${date(at, true)}`),
       el('p', { class: 'links' }, link(commitLink(repository, commit), 'commit on GitHub'), link(github, 'changes since the one before'),
-        link(runLink(run), 'the run'), both === github ? null : link(both, 'compare with the run before'), close));
+        link(runLink(run), 'the run'), close));
   });
   return host;
 }

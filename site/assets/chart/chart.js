@@ -12,9 +12,9 @@ const [FEW_LINES, FEW_PLACES] = [4, 600];
 const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done, { timeout: 1000 }));
 
 export class Chart {
-  // `line` is the page's own, `view` is `{ range, raw, zero, log, byDate }`, `dates` what Timeline.dates gives.
-  constructor(line, timeline, view, dates) {
-    Object.assign(this, { lines: [line], timeline, dates, view, releases: [], listeners: [], held: null, cursor: null, colours: palette() });
+  // `line` is the page's own, `view` is `{ range, raw, zero }`.
+  constructor(line, timeline, view) {
+    Object.assign(this, { lines: [line], timeline, view, releases: [], listeners: [], held: null, cursor: null, colours: palette() });
     this.view.range ??= this.whole;
   }
 
@@ -25,10 +25,10 @@ export class Chart {
   get percent() { return this.main.isRatio && !this.view.raw; }
   get marks() { return this.found ??= marks(this.main, this.releases); }
 
-  source(lines = this.lines, list = this.marks) {
-    const { colours, dates, timeline, view: { range, raw, zero, log, byDate } } = this;
+  source() {
+    const { colours, lines, marks, percent, timeline, view: { range, zero } } = this;
     return {
-      lines, marks: list, colours, range, zero, log, percent: lines[0].column.isRatio && !raw, dates: byDate ? dates : null,
+      lines, marks, colours, range, zero, percent,
       dated: timeline.knows(...range), pushOf: (place) => timeline.push(place),
     };
   }

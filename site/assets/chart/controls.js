@@ -5,34 +5,26 @@ import { look } from './draw.js';
 import { clamp, same } from './view.js';
 
 export function toolbar(chart) {
-  const { main, places, timeline, view } = chart;
+  const { main, places, view } = chart;
   const newest = (count) => clamp([places - count, places - 1], places);
   const updates = [];
-  const button = (text, title, click, on, off) => {
-    const made = el('button', { type: 'button', title, click: async () => { try { await click(); } catch (error) { chart.trouble(error); } } }, text);
-    updates.push(() => {
-      if (on) made.setAttribute('aria-pressed', String(on()));
-      made.disabled = Boolean(off?.());
-    });
+  const button = (text, title, click, on) => {
+    const made = el('button', { type: 'button', title, click }, text);
+    updates.push(() => made.setAttribute('aria-pressed', String(on())));
     return made;
   };
-  const chip = (text, title, range, on) => button(text, title, async () => chart.set({ range: await range() }, 'push'), on);
-  const toggle = (text, title, key, patch = {}, off = null, on = () => view[key]) => button(text, title, () => chart.set({ ...patch, [key]: !view[key] }, 'push'), on, off);
-  let year = null;
-  const host = el('div', { class: 'controls', role: 'group', 'aria-label': 'Range and axes' },
-    el('span', { class: 'chips' },
+  const chip = (text, title, range, on) => button(text, title, () => chart.set({ range: range() }, 'push'), on);
+  const toggle = (text, title, key, on = () => view[key]) => button(text, title, () => chart.set({ [key]: !view[key] }, 'push'), on);
+  const group = (name, ...buttons) => el('span', { class: 'group', role: 'group', 'aria-label': name }, el('span', { 'aria-hidden': 'true' }, name), el('span', { class: 'chips' }, ...buttons));
+  const host = el('div', { class: 'controls' },
+    group('Commits',
       ...[30, 100, 300].map((count) => chip(String(count), `The newest ${count} pushes`, () => newest(count), () => places > count && same(view.range, newest(count)))),
-      chip('1 year', 'The newest year', async () => [year = await timeline.since(365), places - 1], () => year > 0 && same(view.range, [year, places - 1])),
-      chip('all', 'Every push', () => chart.whole, () => chart.isWhole)),
-    button('Reset', 'Every push, as at first (key 0)', () => chart.set({ range: chart.whole }, 'push'), null, () => chart.isWhole),
-    el('span', { class: 'chips' },
-      main.isRatio ? toggle(`% against ${main.reference ?? 'the reference'}`, 'Ratios, or else the values as measured', 'raw', {}, null, () => !view.raw) : null,
-      toggle('from zero', 'Zero is on the axis', 'zero', { log: false }),
-      toggle('log', 'Logarithmic axis, for values', 'log', { zero: false }, () => chart.percent),
-      button('by date', 'Pushes stand at their dates instead of evenly', async () => {
-        chart.dates ??= await timeline.dates();
-        if (chart.dates) chart.set({ byDate: !view.byDate }, 'push'); else chart.say('No push of this history has a date.');
-      }, () => view.byDate)));
+      chip('all', 'Every push (key 0)', () => chart.whole, () => chart.isWhole)),
+    main.isRatio ? group('Values',
+      toggle('ratio', 'Against the reference', 'raw', () => !view.raw),
+      toggle('measured', 'As measured', 'raw')) : null,
+    group('Axis',
+      toggle('from zero', 'Zero is on the axis', 'zero')));
   const update = () => updates.forEach((one) => one());
   chart.listeners.push((what) => { if (what !== 'hover' && what !== 'keys') update(); });
   update();

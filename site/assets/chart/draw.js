@@ -3,14 +3,17 @@
 const DASHES = [[[], '──'], [[7, 4], '╌╌'], [[2, 3], '┈┈'], [[9, 3, 2, 3], '─┈']];
 const MARKERS = [['disc', '●'], ['square', '■'], ['diamond', '◆'], ['bar', '▮']];
 
-// `{ colour: 1…4, dash, marker, sign }`: the colour is the server's for ever, dash and marker tell the lines of a chart apart; the sign is for legends.
+// One colour a protocol, everywhere: a server's name says it, in the order in which the words are tried.
+const PROTOCOLS = [['grpc-web', 3], ['grpc', 2], ['http', 1], ['h2c', 1]];
+
+// `{ colour: 1…4, dash, marker, sign }`: the colour is the protocol's, else the server's for ever; dash and marker tell the lines of a chart apart; the sign is for legends.
 export function look(server, nth = 0) {
-  // FNV-1a; its start is chosen so that this repository's four servers have four colours.
-  let hash = 29942;
+  // FNV-1a.
+  let hash = 2166136261;
   for (const letter of server) hash = Math.imul(hash ^ letter.codePointAt(0), 16777619) >>> 0;
   const [dash, stroke] = DASHES[nth % 4];
   const [marker, glyph] = MARKERS[(nth + (nth >> 2)) % 4];
-  return { colour: 1 + ((hash ^ (hash >>> 15)) & 3), dash, marker, sign: glyph + stroke };
+  return { colour: PROTOCOLS.find(([word]) => server.includes(word))?.[1] ?? 1 + ((hash ^ (hash >>> 15)) & 3), dash, marker, sign: glyph + stroke };
 }
 
 export function palette() {
@@ -124,8 +127,8 @@ function drawDots(ctx, { X, Y, px, box, colours, crowd, small, hollow }, { few, 
 }
 
 // A hollow cross at the foot of the plot for every run without a value.
-export function drawFailures(ctx, { X, box, px, colours, small }, failures) {
-  const size = Math.max(9, Math.min(small ? 13 : 19, (1.6 * (X(1) - X(0))) / px));
+export function drawFailures(ctx, { X, box, px, colours }, failures) {
+  const size = Math.max(9, Math.min(19, (1.6 * (X(1) - X(0))) / px));
   ctx.font = `bold ${size * px}px system-ui, sans-serif`;
   ctx.textAlign = 'center';
   ctx.textBaseline = 'alphabetic';
@@ -134,12 +137,19 @@ export function drawFailures(ctx, { X, box, px, colours, small }, failures) {
   for (const { at } of failures) ctx.strokeText('✕', X(at), box.top + box.height - 4 * px);
 }
 
-export function drawUnit(ctx, { colours, px }, unit) {
+// An arrow at the edge, with its value, for what lies beyond the axis.
+export function drawOutliers(ctx, { X, Y, px, colours }, { shape: { a, b, at, from, min, max }, look }, [low, high], name) {
+  const seen = (place, value) => {
+    if (!(value < low || value > high)) return;
+    const up = value > high;
+    ctx.fillText(`${up ? '▲' : '▼'} ${name(value)}`, X(place), Y(up ? high : low) + (up ? 8 : -8) * px);
+  };
   ctx.font = `${11 * px}px system-ui, sans-serif`;
-  ctx.textAlign = 'left';
-  ctx.textBaseline = 'top';
-  ctx.fillStyle = colours.quiet;
-  ctx.fillText(unit, 0, 2 * px);
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  ctx.fillStyle = colours[`line-${look.colour}`];
+  if (at) for (let place = a; place <= b; place++) seen(place, at(place));
+  else from.forEach((place, k) => { seen(place, min[k]); seen(place, max[k]); });
 }
 
 // Rules through the plot, and their names in two rows above it. A name that would lie on another is left out.

@@ -1,5 +1,4 @@
 // Mouse, finger and keyboard on the chart, with the help that `?` opens.
-import { comparison } from './card.js';
 import { reach, same, zoom } from './view.js';
 
 export function follow(chart) {
@@ -65,20 +64,12 @@ export function listen(chart, dialog, find) {
     const found = by > 0 ? chart.marks.find(({ at }) => at > here) : chart.marks.findLast(({ at }) => at < here);
     if (found) go(found.at, lines()[0]); else chart.say('There is no further mark.');
   };
-  const compare = async () => {
-    const { cursor, held, timeline } = chart;
-    if (!cursor) return;
-    const pair = [held && held.place !== cursor.place ? held.place : cursor.place - 1, cursor.place].sort((one, other) => one - other);
-    await chart.gather(pair.map((place) => timeline.need(place)));
-    const href = comparison(chart, ...pair);
-    if (href) location.assign(href); else chart.say('No page compares these two.');
-  };
   const scale = (factor) => chart.set({ range: zoom(chart.view.range, factor, chart.cursor?.place ?? (chart.view.range[0] + chart.view.range[1]) / 2, chart.places) });
   const keys = {
     ArrowLeft: (ten) => step(ten ? -10 : -1), ArrowRight: (ten) => step(ten ? 10 : 1), ArrowUp: () => line(-1), ArrowDown: () => line(1),
     Home: () => go(chart.view.range[0]), End: () => go(chart.view.range[1]),
     '+': () => scale(0.5), '=': () => scale(0.5), '-': () => scale(2), 0: () => chart.set({ range: chart.whole }, 'push'),
-    n: () => mark(1), p: () => mark(-1), c: compare,
+    n: () => mark(1), p: () => mark(-1),
     Enter: () => chart.cursor && chart.hold(chart.cursor),
     Escape: () => (chart.held ? chart.hold(null) : chart.point(null, 'keys')),
   };

@@ -100,24 +100,45 @@ export function extent(shapes) {
   return low <= high ? [low, high] : null;
 }
 
-// The axis that holds values from low to high, with some air.
-export function room([low, high], { zero, log }) {
-  if (log) {
-    const air = Math.max((high / low) ** 0.06, 1.001);
-    return [low / air, high * air];
+// Most values that may lie beyond the axis, as a share; how many spreads from the middle half and from every level they must be;
+// and how many of the newest values in view are always on it: the last may be the first of a new level.
+const [RARE, FAR, NEWEST] = [0.02, 4, 5];
+
+// Smallest and largest of what lines show without a few values far off; null when there are none, or little is won.
+export function bulk(lines, zero) {
+  const all = [];
+  let [least, most] = [Infinity, -Infinity];
+  const keep = (value) => { if (value < least) least = value; if (value > most) most = value; };
+  for (const { levels, shape: { a, b, at, min, max } } of lines) {
+    for (const { level } of levels || []) keep(level);
+    const values = at ? Array.from({ length: b - a + 1 }, (_, i) => at(a + i)).filter(Number.isFinite) : [...min, ...max].filter(Number.isFinite);
+    all.push(...values);
+    (at ? values.slice(-NEWEST) : [...min.slice(-1), ...max.slice(-1)]).forEach(keep);
   }
+  if (all.length < 4 * NEWEST) return null;
+  const sorted = Float64Array.from(all).sort();
+  const at = (share) => sorted[Math.floor(share * (sorted.length - 1))];
+  const [low, high] = [at(0.25), at(0.75)];
+  const reach = FAR * (high - low);
+  const ends = [Math.min(low - reach, least), Math.max(high + reach, most)];
+  const inner = sorted.filter((value) => value >= ends[0] && value <= ends[1]);
+  const out = sorted.length - inner.length;
+  if (!reach || !out || out > Math.max(1, sorted.length * RARE)) return null;
+  const [from, to] = [Math.min(inner[0], least), Math.max(inner.at(-1), most)];
+  const wide = (one, other) => (zero ? Math.max(0, other) - Math.min(0, one) : other - one);
+  return wide(sorted[0], sorted.at(-1)) > 1.5 * wide(from, to) ? [from, to] : null;
+}
+
+// The axis that holds values from low to high, with some air.
+export function room([low, high], { zero }) {
   const [from, to] = zero ? [Math.min(0, low), Math.max(0, high)] : [low, high];
   const air = (to - from) * 0.06 || Math.abs(to) * 0.01 || 1;
   return [zero && from === 0 ? 0 : from - air, zero && to === 0 ? 0 : to + air];
 }
 
-// About `count` round numbers between low and high; on a wide log axis 1, 2 and 5 of every ten.
-export function ticks(low, high, count, { log, whole } = {}) {
+// About `count` round numbers between low and high.
+export function ticks(low, high, count, { whole } = {}) {
   const out = [];
-  if (log && high / low > 6) {
-    for (let ten = 10 ** Math.floor(Math.log10(low)); ten <= high; ten *= 10) out.push(ten, 2 * ten, 5 * ten);
-    return out.filter((at) => at >= low && at <= high);
-  }
   const rough = (high - low) / Math.max(1, count);
   const ten = 10 ** Math.floor(Math.log10(rough));
   const step = Math.max(whole ? 1 : 0, ten * [1, 2, 5, 10].find((times) => times * ten >= rough));

@@ -175,25 +175,4 @@ export class Timeline {
     }
     return null;
   }
-
-  // The first place of the `days` before the newest push.
-  async since(days) {
-    let newest = null;
-    for (let place = this.places - 1; place >= 0; place--) {
-      if (!this.knows(place)) await this.need(place);
-      const { at } = this.push(place);
-      newest ??= at;
-      if (at != null && at < newest - days * 86400) return place + 1;
-    }
-    return 0;
-  }
-
-  // Of every place its position by date, s; null when no push has one. A commit that claims to be older than the one before it stands at that one's date.
-  async dates() {
-    await this.need(0, this.places - 1);
-    let latest = -Infinity;
-    const out = Float64Array.from({ length: this.places }, (_, place) => (latest = Math.max(latest, this.push(place).at ?? -Infinity)));
-    const first = out.find(Number.isFinite);
-    return first === undefined ? null : out.map((at) => Math.max(at, first));
-  }
 }

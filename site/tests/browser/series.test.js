@@ -77,7 +77,7 @@ describe('addresses', () => {
     await settled(page);
     assert.equal(page.url(), thirty);
     assert.equal(await page.getByRole('button', { name: '30', exact: true }).getAttribute('aria-pressed'), 'true');
-    await page.getByRole('button', { name: 'Reset' }).click();
+    await page.getByRole('button', { name: 'all', exact: true }).click();
     await settled(page);
     assert.equal(new URL(page.url()).search, '');
     clean(page);
@@ -93,13 +93,13 @@ describe('addresses', () => {
     assert.equal(await page.locator('#chart .card').innerText(), card);
   });
 
-  test('another metric, values instead of ratios, a logarithmic axis, dates', async () => {
-    await page.goto(`${site.origin}/${PATH}?metric=throughput&y=value&log=1&x=date`);
+  test('another metric, values instead of ratios, an axis from zero', async () => {
+    await page.goto(`${site.origin}/${PATH}?metric=throughput&y=value&zero=1`);
     await drawn(page);
     await settled(page);
     assert.match(await page.locator('#chart figcaption').innerText(), /throughput.*higher is better/);
     assert.match(await page.locator('#fact').innerText(), /throughput/, 'the headline is about the metric that is drawn');
-    for (const name of ['log', 'by date']) {
+    for (const name of ['from zero', 'measured']) {
       assert.equal(await page.getByRole('button', { name, exact: true }).getAttribute('aria-pressed'), 'true', name);
     }
     await reloads();
@@ -209,15 +209,13 @@ describe('keys alone', () => {
     assert.equal(await said(), one);
   });
 
-  test('Enter holds a value, Escape lets go, c compares', async () => {
+  test('Enter holds a value, Escape lets go', async () => {
     await focus();
     await press('End', 'Enter');
     await settled(page);
     assert.ok(await page.locator('#chart .card').isVisible());
     await press('Escape');
     assert.ok(!await page.locator('#chart .card').isVisible());
-    await press('End', 'c');
-    await page.waitForURL(/compare\/index\.html\?a=.+&b=.+/);
     clean(page);
   });
 
@@ -271,9 +269,8 @@ describe('the wheel', () => {
 });
 
 describe('the other metrics', () => {
-  test('become charts when they are scrolled to, and lead to their own view', async () => {
-    await page.locator('#metrics').scrollIntoViewIfNeeded();
-    await page.waitForSelector('#metrics .uplot, #metrics canvas');
+  test('have their newest value and course, and lead to their own view', async () => {
+    assert.equal(await page.locator('#metrics a svg.spark').count(), await page.locator('#metrics a').count());
     const link = page.locator('#metrics a[data-column]').first();
     const column = await link.getAttribute('data-column');
     await link.click();

@@ -29,7 +29,7 @@ describe('the overview', () => {
     assert.match(await page.locator('main').innerText(), /wirebench history append/);
     await accessible(page);
     clean(page);
-    for (const path of ['changes.html', 'health.html', 'about.html', 'run/index.html', 'compare/index.html', 'head-to-head.html']) {
+    for (const path of ['changes.html', 'health.html', 'about.html', 'run/index.html', 'head-to-head.html']) {
       const other = await site.open(path);
       await narrow(other);
       clean(other, path);

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { places, read, write } from '../../assets/chart/address.js';
 
 test('a view comes back as it was', () => {
-  const view = { metric: 'server_cpu', from: 'abcdef123456', to: '123456abcdef', held: 'aaaaaaaaaaaa', raw: true, zero: true, log: false, byDate: true, all: false, lines: ['weather-http-h2load', 'b'] };
+  const view = { metric: 'server_cpu', from: 'abcdef123456', to: '123456abcdef', held: 'aaaaaaaaaaaa', raw: true, zero: true, all: false, lines: ['weather-http-h2load', 'b'] };
   const query = write(view);
-  assert.equal(query, '?metric=server_cpu&from=abcdef123456&to=123456abcdef&y=value&zero=1&x=date&with=weather-http-h2load,b&pin=aaaaaaaaaaaa');
+  assert.equal(query, '?metric=server_cpu&from=abcdef123456&to=123456abcdef&y=value&zero=1&with=weather-http-h2load,b&pin=aaaaaaaaaaaa');
   assert.deepEqual(read(query), { ...view, nonsense: [] });
 });
 

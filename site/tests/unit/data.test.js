@@ -72,18 +72,6 @@ test('commits are found, the newest files first', async () => {
   assert.equal(found.push(2499).provisional, true);
 });
 
-test('the newest year starts 365 days before the newest push', async () => {
-  const { found } = timeline(1500);
-  assert.equal(await found.since(365), 1499 - 365);
-});
-
-test('dates keep the order of places, and missing ones stand at the one before', async () => {
-  const { found } = timeline(5, (at, place) => [null, 50, 20, null, 90][place]);
-  assert.deepEqual([...(await found.dates())], [50, 50, 50, 50, 90]);
-  const none = timeline(3, () => null);
-  assert.equal(await none.found.dates(), null);
-});
-
 test('a file of pushes that is missing is asked for once', async () => {
   let asked = 0;
   globalThis.fetch = async () => { asked++; return { ok: false, status: 404 }; };

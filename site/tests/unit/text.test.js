@@ -48,9 +48,11 @@ test('links are made from nothing but owner/name and commits', () => {
   for (const run of [null, '', '..', '../x', 'a/b', 'a b']) assert.ok(!isRun(run), run);
 });
 
-test('a server keeps its colour for ever; the lines of a chart differ by dash and marker', () => {
+test('a protocol has one colour, another server keeps its own; the lines of a chart differ by dash and marker', () => {
   const looks = ['http', 'http-multi', 'grpc', 'grpc-multi'].map((server, nth) => look(server, nth));
-  assert.deepEqual(looks.map(({ colour }) => colour), [1, 3, 2, 4]);
+  assert.deepEqual(looks.map(({ colour }) => colour), [1, 1, 2, 2]);
+  assert.equal(look('shop-grpc-web').colour, 3);
+  assert.equal(look('parser').colour, look('parser', 3).colour);
   assert.equal(look('http', 7).colour, 1);
   for (const part of ['marker', 'dash']) assert.equal(new Set(looks.map((one) => String(one[part]))).size, 4);
   assert.equal(new Set(Array.from({ length: 16 }, (_, nth) => look('http', nth).sign)).size, 16);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { column } from '../../assets/lib/data.js';
-import { bucketise, clamp, extent, lastUpTo, nearestPlace, nearestSpot, reach, room, shape, ticks, zoom } from '../../assets/chart/view.js';
+import { bucketise, bulk, clamp, extent, lastUpTo, nearestPlace, nearestSpot, reach, room, shape, ticks, zoom } from '../../assets/chart/view.js';
 
 const row = (values) => ({ scale: 1, deltas: values.map((value, i) => { const before = values.slice(0, i).findLast((one) => one !== null) ?? 0; return value === null ? null : value - before; }) });
 const of = (values, more = {}) => column({ basis: 'value', places: values.length, breaks: [], levels: [], steps: [], failures: [], points: { from: 0, value: row(values), ratio: null, half_permille: values.map(() => 10) }, buckets: null, ...more });
@@ -78,13 +78,22 @@ test('an axis has air, starts at zero when asked to, and holds a constant', () =
   const [low, high] = room([7, 7], {});
   assert.ok(low < 7 && high > 7);
   assert.ok(room([0, 0], {})[1] > 0);
-  const [from, to] = room([1, 1000], { log: true });
-  assert.ok(from > 0 && from < 1 && to > 1000);
 });
 
-test('ticks are round, whole when asked to, and reach over a log axis', () => {
+test('ticks are round, and whole when asked to', () => {
   assert.deepEqual(ticks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
   assert.deepEqual(ticks(1, 4, 40, { whole: true }), [1, 2, 3, 4]);
-  assert.deepEqual(ticks(1, 100, 5, { log: true }), [1, 2, 5, 10, 20, 50, 100]);
   assert.deepEqual(ticks(0.1, 0.32, 2), [0.2]);
+});
+
+test('a few values far off leave the axis; levels and the newest values never do', () => {
+  const noisy = Array.from({ length: 200 }, (_, i) => 100 + (i % 7));
+  const view = (values, levels) => bulk([{ shape: shape(of(values), [0, values.length - 1], false), levels }], false);
+  assert.equal(view(noisy), null, 'nothing is far off');
+  const spike = noisy.with(50, 900);
+  assert.deepEqual(view(spike), [100, 106]);
+  assert.equal(view(spike, [{ level: 103 }, { level: 900 }]), null, 'a level is on the axis');
+  assert.equal(view(noisy.with(198, 900)), null, 'the newest may be the first of a new level');
+  assert.equal(view(noisy.map((value, i) => (i % 10 ? value : 900))), null, 'every tenth value is no exception');
+  assert.equal(view(noisy.slice(0, 12).with(3, 900)), null, 'of few values all are shown');
 });

@@ -19,9 +19,6 @@ pub const COLUMN: &str = "wirebench.column/v1";
 /// The value of [`PointsFile::schema`].
 pub const POINTS: &str = "wirebench.points/v1";
 
-/// The value of [`RunSummary::schema`].
-pub const RUN_SUMMARY: &str = "wirebench.run-summary/v1";
-
 /// Pushes in one file of a timeline.
 pub const PUSHES_A_FILE: usize = 1_000;
 /// A column of more points than this is drawn from as many buckets, and its points are a file of their own.
@@ -254,60 +251,4 @@ pub struct Row {
     pub scale: f64,
     /// Distances.
     pub deltas: Vec<Option<i64>>,
-}
-
-/// `data/runs/<id>.summary.json`: the summary of a run that is shown next to another run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RunSummary {
-    /// Always `wirebench.run-summary/v1`.
-    pub schema: String,
-    /// The run's id.
-    pub id: String,
-    /// When it started, for people.
-    pub started: String,
-    /// The candidate's commit, twelve digits; null outside a repository.
-    pub commit: Option<String>,
-    /// What else there is to know before its values are read: not complete, modified files.
-    pub remarks: Vec<String>,
-    /// The machine and the programs, by name: two runs differ where these do.
-    pub environment: Vec<Fact>,
-    /// Every series, in the order of the plan.
-    pub series: Vec<SeriesSummary>,
-}
-
-/// Something that is the same in two runs, or not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Fact {
-    /// What it is.
-    pub name: String,
-    /// Its value in this run.
-    pub value: String,
-}
-
-/// The candidate of one series.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SeriesSummary {
-    /// `scenario@server@driver`.
-    pub id: String,
-    /// Twelve hex digits over all that defines the question; values of different questions are not set side by side.
-    pub digest: String,
-    /// The note next to its throughput: `client-bound`; empty if there is no note.
-    pub note: String,
-    /// Its metrics, the most telling first.
-    pub values: Vec<ValueSummary>,
-}
-
-/// One metric of one series in one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ValueSummary {
-    /// What it is called.
-    pub label: String,
-    /// Median over the good rounds, or the counted value, in the metric's unit.
-    pub value: f64,
-    /// The same for people: `12.2 µs`.
-    pub text: String,
-    /// Its smallest and largest round, or the range that its spread leaves open, as text; empty if it is exact.
-    pub range: String,
-    /// Which way is better.
-    pub better: Better,
 }

@@ -10,7 +10,8 @@ use super::{pages, project, sources};
 use crate::folders::{Root, check_exists};
 use crate::histories::{check_history, report_skipped};
 use crate::outcome::{Outcome, UsageError};
-use wirebench_engine::git;
+use wirebench_engine::session::prepare;
+use wirebench_engine::{git, install};
 use wirebench_history::follow::FollowedHistory;
 use wirebench_present::site::{Built, Input, MorePage, build, is_own_page};
 
@@ -95,9 +96,22 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(FollowedHistory, Built)> {
         repository,
         now: Timestamp::now(),
         untested: project::commits_not_measured(&followed, project),
+        gnuplot: gnuplot(project.unwrap_or(Path::new("."))),
     };
     let built = build(&input, &args.out)?;
     Ok((followed, built))
+}
+
+/// gnuplot; without it, says what the pages lack.
+fn gnuplot(root: &Path) -> Option<PathBuf> {
+    let found = prepare::gnuplot(root);
+    if found.is_none() {
+        log::warn!(
+            "warning: gnuplot is not installed: pasted links to the site show no picture; run: {}",
+            install::of("gnuplot")
+        );
+    }
+    Some(found?.0)
 }
 
 /// The repository on GitHub: of the arguments, else of the history, else of the project if the history is its own.

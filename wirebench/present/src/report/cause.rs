@@ -26,7 +26,7 @@ pub struct Moved<'a> {
 }
 
 /// All metrics that moved in a group.
-pub(super) fn moved(group: &Group) -> Vec<Moved<'_>> {
+pub(crate) fn moved(group: &Group) -> Vec<Moved<'_>> {
     let steps = group.steps.iter();
     steps
         .map(|step| Moved {

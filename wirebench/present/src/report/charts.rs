@@ -9,9 +9,10 @@ use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use crate::report::format::{count, time};
 use crate::report::gnuplot::{self, ChartError};
 use crate::report::kind::Kind;
-use wirebench_judge::summary::{Section, candidate_rounds, sections};
+use wirebench_judge::summary::{Row, Section, candidate_rounds, sections};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Latency, RoundStatus, Run, Series};
+use wirebench_stats::quantile::median;
 
 /// The plot scripts, included so that charts can be drawn in any project.
 const SCRIPTS: [(&str, &str); 3] = [
@@ -149,20 +150,20 @@ fn drawings(section: &Section) -> Vec<Drawing> {
 /// `label value low high group text note`, tab-separated, with a header line.
 fn bar_rows(section: &Section, metric: Metric, scale: f64, text: fn(f64) -> String) -> String {
     let mut data = String::from("label\tvalue\tlow\thigh\tgroup\ttext\tnote\n");
-    for row in &section.rows {
+    for row in paired(section) {
         let Some(spread) = row.spread(metric) else {
             let _ = writeln!(
                 data,
                 "{}\tNaN\tNaN\tNaN\t{}\tno value\t{}",
                 label(row.series),
                 group(row.series),
-                row.note()
+                note(row)
             );
             continue;
         };
         // The note applies to throughput alone: the driver does not limit the other metrics.
         let note = if metric == Metric::Throughput {
-            row.note()
+            note(row)
         } else {
             String::new()
         };
@@ -178,43 +179,53 @@ fn bar_rows(section: &Section, metric: Metric, scale: f64, text: fn(f64) -> Stri
     data
 }
 
-/// One block a series: the quoted label, then `tail seconds q` for the round whose median latency is the middle one.
-#[expect(clippy::cast_precision_loss, reason = "latencies stay far below 2^53 ns")]
+/// One block a series: the quoted label, then `tail seconds q group`. Each quantile is the median over the good rounds, as in
+/// the table; a quantile that the smallest round has no sample beyond is left out.
 fn latency_blocks(section: &Section) -> String {
     let mut blocks = Vec::new();
-    for row in &section.rows {
-        let Some((latency, samples)) = middle_round(row.series) else {
-            continue;
-        };
-        let mut data = String::new();
-        let _ = writeln!(data, "\"{}\"", label(row.series));
-        let shares = [
-            (2.0, latency.p50, "p50"),
-            (10.0, latency.p90, "p90"),
-            (20.0, latency.p95, "p95"),
-            (100.0, latency.p99, "p99"),
-            (1000.0, latency.p999, "p99.9"),
-            ((samples as f64).min(1e6), latency.max, "max"),
-        ];
-        for (tail, ns, name) in shares
-            .into_iter()
-            .filter(|(tail, ns, _)| *tail <= samples as f64 && *ns > 0)
-        {
-            let _ = writeln!(data, "{tail} {} {name}", ns as f64 / 1e9);
+    for row in paired(section) {
+        let good = candidate_rounds(row.series).filter(|round| round.status == RoundStatus::Ok);
+        let rounds: Vec<(Latency, u64)> = good
+            .filter_map(|round| Some((round.latency_ns?, round.ok_count?)))
+            .collect();
+        let samples = rounds.iter().map(|(_, samples)| *samples).min().unwrap_or(0);
+        let mut data = format!("\"{}\"\n", label(row.series));
+        for (tail, name, quantile) in QUANTILES.into_iter().filter(|(tail, ..)| *tail <= samples) {
+            #[expect(clippy::cast_precision_loss, reason = "latencies stay far below 2^53 ns")]
+            let each: Vec<f64> = rounds.iter().map(|(latency, _)| quantile(latency) as f64).collect();
+            if let Some(ns) = median(&each).filter(|ns| *ns > 0.0) {
+                let _ = writeln!(data, "{tail} {} {name} {}", ns / 1e9, group(row.series));
+            }
         }
-        blocks.push(data);
+        if data.lines().count() > 1 {
+            blocks.push(data);
+        }
     }
     blocks.join("\n\n")
 }
 
-/// The good round with the middle median latency, and how many samples it has: a curve must come from one round.
-fn middle_round(series: &Series) -> Option<(Latency, u64)> {
-    let good = candidate_rounds(series).filter(|round| round.status == RoundStatus::Ok);
-    let mut found: Vec<(Latency, u64)> = good
-        .filter_map(|round| Some((round.latency_ns?, round.ok_count?)))
-        .collect();
-    found.sort_by_key(|(latency, _)| latency.p50);
-    found.get(found.len() / 2).copied()
+/// 1 / (1 − quantile), its name, and its value.
+type Quantile = (u64, &'static str, fn(&Latency) -> u64);
+
+const QUANTILES: [Quantile; 5] = [
+    (2, "p50", |latency| latency.p50),
+    (10, "p90", |latency| latency.p90),
+    (20, "p95", |latency| latency.p95),
+    (100, "p99", |latency| latency.p99),
+    (1000, "p99.9", |latency| latency.p999),
+];
+
+/// The rows in pairs: those of one load generator stand together, HTTP before gRPC.
+fn paired<'a, 'b>(section: &'b Section<'a>) -> Vec<&'b Row<'a>> {
+    let mut rows: Vec<&Row> = section.rows.iter().collect();
+    let first = |driver: &str| section.rows.iter().position(|row| row.series.driver == driver);
+    rows.sort_by_key(|row| (first(&row.series.driver), group(row.series)));
+    rows
+}
+
+/// The note on a row; what it means to be client-bound is said once, below the picture.
+fn note(row: &Row) -> String {
+    row.note().replace("client-bound", "*")
 }
 
 fn label(series: &Series) -> String {
@@ -247,4 +258,36 @@ fn alt(section: &Section, drawing: &Drawing) -> String {
         .filter_map(|row| Some(format!("{} {}", label(row.series), write(row.spread(metric)?.median))));
     let what = if drawing.kind == "latency" { "median of " } else { "" };
     format!("{what}{}: {}", drawing.title, values.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pictures_of_a_run_say_what_its_tables_say() {
+        let run: Run = serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap();
+        let all = sections(&run);
+        for section in all.iter().filter(|section| section.rows.iter().all(Row::has_load)) {
+            let rows = paired(section);
+            let drivers: Vec<&str> = rows.iter().map(|row| &*row.series.driver).collect();
+            let mut together = drivers.clone();
+            together.dedup();
+            let mut once = together.clone();
+            once.sort_unstable();
+            once.dedup();
+            assert_eq!(together.len(), once.len(), "{drivers:?}");
+            let blocks = latency_blocks(section);
+            assert!(!blocks.contains("max"), "{blocks}");
+            for row in rows {
+                let Some(p99) = row.median(Metric::LatencyP99) else {
+                    continue;
+                };
+                let line = format!("100 {} p99 {}", p99 / 1e9, group(row.series));
+                assert!(blocks.lines().any(|one| one == line), "{line} is not in\n{blocks}");
+            }
+            let bars = bar_rows(section, Metric::Throughput, 1.0, count);
+            assert!(!bars.contains("client-bound"), "{bars}");
+        }
+    }
 }

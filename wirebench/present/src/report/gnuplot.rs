@@ -29,7 +29,7 @@ pub enum ChartError {
 }
 
 /// Writes a file.
-pub(super) fn write(file: &Path, text: &str) -> Result<(), ChartError> {
+pub(crate) fn write(file: &Path, text: &str) -> Result<(), ChartError> {
     fs::write(file, text).map_err(|source| ChartError::Write {
         file: file.to_path_buf(),
         source,
@@ -37,7 +37,7 @@ pub(super) fn write(file: &Path, text: &str) -> Result<(), ChartError> {
 }
 
 /// A temporary folder with these files: name and content.
-pub(super) fn folder_with(files: &[(&str, &str)]) -> Result<tempfile::TempDir, ChartError> {
+pub(crate) fn folder_with(files: &[(&str, &str)]) -> Result<tempfile::TempDir, ChartError> {
     let folder = tempfile::tempdir().map_err(|source| ChartError::Write {
         file: std::env::temp_dir(),
         source,
@@ -49,7 +49,7 @@ pub(super) fn folder_with(files: &[(&str, &str)]) -> Result<tempfile::TempDir, C
 }
 
 /// Runs gnuplot to its end. `file` is named in an error.
-pub(super) fn run(mut command: Command, file: &Path) -> Result<(), ChartError> {
+pub(crate) fn run(mut command: Command, file: &Path) -> Result<(), ChartError> {
     let output = command.output().map_err(ChartError::Start)?;
     if output.status.success() {
         return Ok(());

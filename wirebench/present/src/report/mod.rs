@@ -11,7 +11,7 @@ pub mod escape;
 pub mod flames;
 pub mod format;
 pub mod github_action_benchmark;
-mod gnuplot;
+pub(crate) mod gnuplot;
 pub mod head_to_head;
 pub mod imported;
 mod kind;

@@ -123,7 +123,7 @@ pub(super) fn markdown(site: &Site, series: &Series) -> String {
 }
 
 /// Where GitHub Pages shows a repository's site.
-fn published(repository: &str) -> Option<String> {
+pub(super) fn published(repository: &str) -> Option<String> {
     let (owner, name) = repository.split_once('/')?;
     let host = format!("{}.github.io", owner.to_ascii_lowercase());
     Some(match name.eq_ignore_ascii_case(&host) {

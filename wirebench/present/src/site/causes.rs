@@ -2,7 +2,7 @@
 
 use crate::report::cause::{Moved, sentence};
 use crate::site::change_points::{ChangePointView, of_source};
-use crate::site::frame::{Site, pull_url};
+use crate::site::frame::{Site, pull_url, since};
 use crate::site::gather::Source;
 use crate::site::series_view::{state, verdict};
 use crate::site::shown::name;
@@ -48,6 +48,16 @@ pub(super) struct Cause {
 }
 
 impl Cause {
+    /// Since when it holds: the pull request, else the commit.
+    pub(super) fn since(&self) -> String {
+        since(&self.message, &self.up_to)
+    }
+
+    /// The row with the sparkline of a dense list.
+    pub(super) fn first_drawn(&self) -> Option<&ChangePointView> {
+        self.drawn().first().copied()
+    }
+
     /// The rows with a sparkline on the card.
     pub(super) fn drawn(&self) -> Vec<&ChangePointView> {
         let drawn = self.rows.iter().filter(|row| !row.course.after.is_empty());

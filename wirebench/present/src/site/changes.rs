@@ -40,7 +40,20 @@ const STATUSES: [(&str, &str); 5] = [
 #[template(path = "changes.html")]
 struct Page<'a> {
     frame: Frame,
+    /// How many regressions are open, and since when.
+    headline: String,
+    class: &'static str,
     lead: String,
+    months: Vec<Month<'a>>,
+}
+
+/// The changes of one month, folded unless it is the newest or one of them is open.
+struct Month<'a> {
+    /// `November 2026`.
+    name: String,
+    is_open: bool,
+    /// How many changes there are, and what became of them.
+    summary: String,
     causes: &'a [Cause],
 }
 
@@ -71,13 +84,63 @@ struct Entry {
 fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
     let groups = &context.input.followed.trend.groups;
     let causes = causes(context.site, context.sources, groups, |_| true);
-    let lead = lead(&causes);
+    let is_open = |cause: &&Cause| cause.status == "open";
+    let open = causes.iter().filter(is_open).count();
+    let (headline, class) = match causes.iter().find(is_open) {
+        Some(newest) => (
+            format!("{}, the newest since {}", open_regressions(open), newest.since()),
+            "worse",
+        ),
+        None => ("No regression is open".to_owned(), ""),
+    };
     Page {
         frame,
-        lead,
-        causes: &causes,
+        headline,
+        class,
+        lead: lead(&causes),
+        months: months(&causes),
     }
     .render()
+}
+
+/// The changes by month; they are sorted, the newest first.
+fn months(causes: &[Cause]) -> Vec<Month<'_>> {
+    let name = |cause: &Cause| {
+        let time = jiff::Timestamp::from_second(cause.time);
+        time.map_or_else(|_| String::new(), |time| time.strftime("%B %Y").to_string())
+    };
+    let mut months = Vec::new();
+    for causes in causes.chunk_by(|one, next| name(one) == name(next)) {
+        let open = count(causes, "open");
+        let summary = match open {
+            0 => others(causes),
+            open => open_regressions(open) + &others(causes),
+        };
+        months.push(Month {
+            name: name(&causes[0]),
+            is_open: months.is_empty() || open > 0,
+            summary: format!(
+                "{}: {}",
+                plural(causes.len(), "change"),
+                summary.trim_start_matches(", ")
+            ),
+            causes,
+        });
+    }
+    months
+}
+
+fn count(causes: &[Cause], status: &str) -> usize {
+    causes.iter().filter(|cause| cause.status == status).count()
+}
+
+/// What became of those that are not open: `, 2 for the better`.
+fn others(causes: &[Cause]) -> String {
+    let others = STATUSES.into_iter().filter_map(|(status, word)| {
+        let count = count(causes, status);
+        (count > 0).then(|| format!(", {count} {word}"))
+    });
+    others.collect()
 }
 
 /// How many changes moved how many metrics, and what became of them. Every change is counted once.
@@ -85,18 +148,13 @@ fn lead(causes: &[Cause]) -> String {
     if causes.is_empty() {
         return "No series has stepped yet.".to_owned();
     }
-    let count = |status: &str| causes.iter().filter(|cause| cause.status == status).count();
-    let parts = STATUSES.into_iter().filter_map(|(status, word)| {
-        let count = count(status);
-        (count > 0).then(|| format!(", {count} {word}"))
-    });
-    let parts = parts.collect::<String>();
     let metrics = causes.iter().map(|cause| cause.rows.len()).sum();
     format!(
-        "{} moved {}: {}{parts}.",
+        "{} moved {}: {}{}.",
         plural(causes.len(), "change"),
         plural(metrics, "metric"),
-        open_regressions(count("open"))
+        open_regressions(count(causes, "open")),
+        others(causes)
     )
 }
 

@@ -1,7 +1,6 @@
 //! The page of a comparison: is the candidate different from the baseline beyond noise? The verdict, every effect with its
 //! interval, and the functions behind a counted change.
 
-pub(super) mod choice;
 pub(super) mod colour;
 mod effects;
 mod picture;
@@ -13,6 +12,7 @@ use askama::Template;
 
 pub(super) use self::view::{Links, View};
 use crate::site::frame::{Frame, Site};
+use crate::site::run_list;
 use crate::site::shown::is_id;
 use wirebench_record::comparison::Comparison;
 
@@ -44,7 +44,7 @@ pub(super) fn render(
     Page {
         frame: site.frame_below(
             &format!("{}: {}", compared.sides(), compared.shared.verdict),
-            choice::PAGE.path,
+            run_list::PAGE.path,
         ),
         compared,
         run: is_id(run_id).then(|| run_id.to_owned()),

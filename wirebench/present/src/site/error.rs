@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::report::gnuplot::ChartError;
+
 /// Why a site could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
@@ -19,6 +21,9 @@ pub enum SiteError {
         /// The operating system's reason.
         source: std::io::Error,
     },
+    /// A picture that cannot be drawn.
+    #[error(transparent)]
+    Picture(#[from] ChartError),
     /// A page that cannot be rendered.
     #[error("{page}: cannot be made: {source}")]
     Page {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::report::format::plural;
 use crate::site::gather::Source;
 use crate::site::input::Input;
+use crate::site::preview::Previews;
 use crate::site::timeline::seconds;
 use wirebench_history::follow::{RUNS_SOURCE, SourceTimeline};
 use wirebench_record::history::CommitInfo;
@@ -40,6 +41,8 @@ pub(super) struct Site {
     pub(super) commits: HashMap<String, CommitInfo>,
     /// The navigation.
     pub(super) nav: Vec<NavEntry>,
+    /// The pictures of pasted links.
+    pub(super) previews: Previews,
 }
 
 /// What `base.html` needs.
@@ -54,6 +57,8 @@ pub(super) struct Frame {
     pub(super) freshness: String,
     pub(super) version: &'static str,
     pub(super) nav: Vec<NavEntry>,
+    /// The absolute address of the picture that is shown where a link to the page is pasted.
+    pub(super) image: Option<String>,
     /// The path of the entry of the navigation that is marked as current; empty for none.
     pub(super) current: String,
 }
@@ -65,7 +70,7 @@ const STALE_COMMITS: usize = 20;
 
 impl Site {
     /// The site of an input, with the navigation given.
-    pub(super) fn of(input: &Input, sources: &[Source], nav: Vec<NavEntry>) -> Self {
+    pub(super) fn of(input: &Input, sources: &[Source], nav: Vec<NavEntry>, previews: Previews) -> Self {
         let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
         let newest = newest(sources);
         let freshness = match newest {
@@ -85,6 +90,7 @@ impl Site {
             newest,
             commits: commits(sources),
             nav,
+            previews,
             series: (sources.iter())
                 .filter(|source| source.line.source == RUNS_SOURCE)
                 .flat_map(|source| &source.series)
@@ -129,6 +135,7 @@ impl Site {
             freshness: self.freshness.clone(),
             version: env!("CARGO_PKG_VERSION"),
             nav: self.nav.clone(),
+            image: self.previews.site.clone(),
             current: current.to_owned(),
         }
     }
@@ -194,10 +201,15 @@ pub(super) fn pull_url(repository: &str, message: &str) -> Option<String> {
 }
 
 /// The number of the pull request that a message ends with.
-pub(super) fn pull_number(message: &str) -> Option<&str> {
+fn pull_number(message: &str) -> Option<&str> {
     let number = message.trim_end().strip_suffix(')')?.rsplit_once("(#")?.1;
     let sound = (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
     sound.then_some(number)
+}
+
+/// Since when a change holds: the pull request that its message names, else the commit.
+pub(super) fn since(message: &str, commit: &str) -> String {
+    pull_number(message).map_or_else(|| commit.to_owned(), |number| format!("#{number}"))
 }
 
 /// When the newest push of all sources was made.

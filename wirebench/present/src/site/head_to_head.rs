@@ -36,6 +36,16 @@ struct Page {
     shown: Option<Shown>,
 }
 
+impl Page {
+    /// What gRPC costs compared with HTTP, without the full stop.
+    fn headline(&self) -> &str {
+        let first = self.shown.as_ref().and_then(|shown| shown.answer.first());
+        first.map_or("HTTP, gRPC or gRPC-web for this job?", |answer| {
+            answer.trim_end_matches('.')
+        })
+    }
+}
+
 /// The run that is shown.
 struct Shown {
     answer: Vec<String>,
@@ -123,7 +133,7 @@ fn jobs(sections: &[Section]) -> Vec<Job> {
             driver: name(relative.driver),
             server: name(&series.server),
             first: name(&relative.first.series.server),
-            class: if is_grpc(&series.protocol) { "grpc" } else { "http" },
+            class: class(&series.protocol),
             bar: relative.server_cpu.map(|found| bar(axis, &series.protocol, found)),
             cpu: times(relative.server_cpu),
             throughput: times(relative.throughput),
@@ -143,8 +153,13 @@ fn jobs(sections: &[Section]) -> Vec<Job> {
     jobs
 }
 
+/// The class that gives a protocol its colour.
+pub(super) fn class(protocol: &str) -> &'static str {
+    if is_grpc(protocol) { "grpc" } else { "http" }
+}
+
 fn bar(axis: Log, protocol: &str, found: Multiple) -> Picture {
-    let class = if is_grpc(protocol) { "grpc" } else { "http" };
+    let class = class(protocol);
     let middle = BAR.1 / 2.0;
     let mut svg = Svg::new(BAR.0, BAR.1);
     svg.line("one", (axis.at(1.0), 0.0), (axis.at(1.0), BAR.1));
@@ -161,24 +176,27 @@ fn is_client_bound(relative: &Relative) -> bool {
     [relative.row.bound, relative.first.bound].contains(&Some(Bound::Client))
 }
 
+/// The jobs in which one load generator loaded a gRPC server and the HTTP server beside it.
+fn of_grpc<'a>(sections: &'a [Section<'a>]) -> Vec<Relative<'a>> {
+    let of_grpc = |job: &Relative| is_grpc(&job.row.series.protocol) && !is_grpc(&job.first.series.protocol);
+    sections.iter().flat_map(relatives).filter(of_grpc).collect()
+}
+
+/// What a gRPC request costs compared with HTTP; `None` if no job says so.
+pub(super) fn cpu_sentence(sections: &[Section]) -> Option<String> {
+    let cpu: Vec<Multiple> = of_grpc(sections).iter().filter_map(|job| job.server_cpu).collect();
+    (!cpu.is_empty()).then(|| format!("A gRPC request costs {}.", told(["more", "less"], "CPU time", &cpu)))
+}
+
 /// What gRPC costs compared with HTTP in this run, in sentences: the same paired estimates as in the table.
 fn answer(sections: &[Section]) -> Vec<String> {
-    let all = sections.iter().flat_map(relatives);
-    let of_grpc = |job: &Relative| is_grpc(&job.row.series.protocol) && !is_grpc(&job.first.series.protocol);
-    let jobs: Vec<Relative> = all.filter(of_grpc).collect();
+    let jobs = of_grpc(sections);
     if jobs.is_empty() {
         return vec!["No driver asked an HTTP and a gRPC server for the same work.".into()];
     }
-    let cpu: Vec<Multiple> = jobs.iter().filter_map(|job| job.server_cpu).collect();
     let unlimited = jobs.iter().filter(|job| !is_client_bound(job));
     let throughput: Vec<Multiple> = unlimited.filter_map(|job| job.throughput).collect();
-    let mut sentences = Vec::new();
-    if !cpu.is_empty() {
-        sentences.push(format!(
-            "A gRPC request costs {}.",
-            told(["more", "less"], "CPU time", &cpu)
-        ));
-    }
+    let mut sentences = Vec::from_iter(cpu_sentence(sections));
     sentences.push(if throughput.is_empty() {
         "Of throughput nothing can be said: the driver was the limit in every job.".into()
     } else {

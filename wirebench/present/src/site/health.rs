@@ -118,7 +118,7 @@ fn visible(lines: &[Line]) -> Option<String> {
         noisy => format!("; {} too noisy to judge", grouped(noisy)),
     };
     Some(format!(
-        "{} a step of {} % within five pushes{noisy}.",
+        "{} a step of {} % within five pushes{noisy}",
         match lines.len() {
             1 => "The metric shows".to_owned(),
             all => format!("Half of {} show", plural(all, "metric")),
@@ -309,7 +309,7 @@ mod tests {
         let places = ["wild <", "noisy <", "quiet <"].map(|name| page.find(name).unwrap());
         assert!(places.is_sorted(), "{page}");
         assert!(
-            page.contains("Half of 3 metrics show a step of 7.50 % within five pushes; 1 too noisy to judge."),
+            page.contains("Half of 3 metrics show a step of 7.50 % within five pushes; 1 too noisy to judge"),
             "{page}"
         );
         assert!(!page.contains("99.0 %"), "only the newest segment counts");

@@ -50,6 +50,8 @@ pub struct Input<'a> {
     pub now: Timestamp,
     /// How many commits after the newest run's commit were not measured, where that is known.
     pub untested: Option<usize>,
+    /// gnuplot, which draws the pictures of pasted links; without it the pages name none.
+    pub gnuplot: Option<PathBuf>,
 }
 
 impl Input<'_> {

@@ -11,6 +11,7 @@ mod columns;
 mod compare;
 mod encode;
 mod error;
+mod first_numbers;
 mod frame;
 mod gather;
 mod head_to_head;
@@ -21,11 +22,11 @@ mod metrics_tests;
 mod names;
 mod overview;
 mod page;
+mod preview;
 pub mod ratio;
 mod revision;
 mod run_list;
 mod run_page;
-mod run_summary;
 mod runs;
 #[cfg(test)]
 mod samples;
@@ -62,7 +63,6 @@ use wirebench_record::site::{MANIFEST, Manifest};
 /// Every page that a site has once, in the order of the navigation. Each is one file beside this one, and its template.
 const PAGES: &[SitePage] = &[
     overview::PAGE,
-    compare::choice::PAGE,
     run_list::PAGE,
     head_to_head::PAGE,
     changes::PAGE,
@@ -95,7 +95,8 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Si
     writer.assets()?;
     let sources = gather(input.followed, input.releases);
     let pages: Vec<&SitePage> = (pages.iter()).filter(|page| (page.applies)(input, &sources)).collect();
-    let site = Site::of(input, &sources, navigation(&pages, input.more));
+    let previews = preview::draw(&mut writer, input, &sources)?;
+    let site = Site::of(input, &sources, navigation(&pages, input.more), previews);
     let ids = input.runs.iter().map(|paged| paged.run.id.as_str());
     let context = Context {
         input,
@@ -210,6 +211,7 @@ mod tests {
                 repository: None,
                 now: jiff::Timestamp::UNIX_EPOCH,
                 untested: None,
+                gnuplot: None,
             };
             let out = tempfile::tempdir().unwrap();
             build_with(pages, &input, out.path()).unwrap();

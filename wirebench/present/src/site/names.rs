@@ -56,13 +56,42 @@ pub(super) fn tagged(series: &str) -> Tagged {
     let parts: Vec<&str> = series.split('@').collect();
     Tagged(match parts[..] {
         [scenario, server, driver] => format!(
-            "{} <span class=\"chip\">{}</span> <span class=\"chip\">{}</span>",
+            "{} <span class=\"chip{}\">{}</span> <span class=\"chip\">{}</span>",
             shown(scenario),
+            protocol(server),
             shown(server),
             shown(driver)
         ),
         _ => shown(series),
     })
+}
+
+/// The class of the colour of a protocol that a server's name says; the charts of the site go by the same words.
+fn protocol(server: &str) -> &'static str {
+    let named = |words: &[&str]| words.iter().any(|word| server.contains(word));
+    if named(&["grpc-web"]) {
+        " of-grpc-web"
+    } else if named(&["grpc"]) {
+        " of-grpc"
+    } else if named(&["http", "h2c"]) {
+        " of-http"
+    } else {
+        ""
+    }
+}
+
+/// A sentence in which the names of series are [`tagged`].
+pub(super) fn chipped(sentence: &str) -> Tagged {
+    let word = |word: &str| {
+        let name = word.trim_end_matches([',', '.', ':', ';']);
+        let parts: Vec<&str> = name.split('@').collect();
+        if parts.len() == 3 && parts.iter().all(|part| !part.is_empty()) {
+            format!("{}{}", tagged(name), &word[name.len()..])
+        } else {
+            escaped(word)
+        }
+    };
+    Tagged(sentence.split(' ').map(word).collect::<Vec<_>>().join(" "))
 }
 
 /// A text as lower-case words with hyphens between them; empty when it has no such letter.
@@ -95,9 +124,13 @@ mod tests {
     fn a_series_is_its_scenario_with_chips_and_hostile_names_stay_text() {
         assert_eq!(
             tagged("weather@http@hey").to_string(),
-            "weather <span class=\"chip\">http</span> <span class=\"chip\">hey</span>"
+            "weather <span class=\"chip of-http\">http</span> <span class=\"chip\">hey</span>"
         );
         assert_eq!(tagged("parse a@b").to_string(), "parse a@b");
+        assert_eq!(
+            chipped("worst of all weather@http@hey, <b> a@b").to_string(),
+            "worst of all weather <span class=\"chip of-http\">http</span> <span class=\"chip\">hey</span>, &lt;b&gt; a@b"
+        );
         let nasty = tagged("<img src=x>@<script>@\"'").to_string();
         assert!(!nasty.contains("<img") && !nasty.contains("<script"), "{nasty}");
     }

@@ -6,7 +6,8 @@ use crate::report::cause::{Moved, answer};
 use crate::report::format::plural;
 use crate::site::causes::{Cause, causes};
 use crate::site::change_points::ChangePointView;
-use crate::site::frame::{Frame, STALE_DAYS, Site, pull_number};
+use crate::site::first_numbers::FirstNumbers;
+use crate::site::frame::{Frame, STALE_DAYS, Site};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::page::{Context, SitePage};
 use crate::site::series_view::sentence;
@@ -36,6 +37,8 @@ struct Page<'a> {
     newest: String,
     stale_days: i64,
     sources: Vec<SourceView<'a>>,
+    /// What the newest run measured, until there are verdicts.
+    first: Option<FirstNumbers>,
     /// Files of the history that were left out, and why.
     skipped: Vec<String>,
 }
@@ -82,6 +85,24 @@ impl SourceView<'_> {
             .filter(|row| !row.drawn.spark().is_empty())
             .take(GLANCE)
             .collect()
+    }
+
+    /// The rows by what the names of imported benchmarks begin with; groups and rows with the worst first. Of the history's own
+    /// runs, and where no two names begin alike, one group without a name.
+    fn groups(&self) -> Vec<(&str, Vec<&MetricRow<'_>>)> {
+        let mut groups: Vec<(&str, Vec<&MetricRow>)> = Vec::new();
+        for row in &self.rows {
+            let prefix = prefix(row.series.name);
+            match groups.iter_mut().find(|(name, _)| *name == prefix) {
+                Some((_, rows)) => rows.push(row),
+                None => groups.push((prefix, vec![row])),
+            }
+        }
+        let is_own = self.rows.iter().any(|row| row.drawn.trace.metric.is_some());
+        if is_own || groups.len() < 2 || 2 * groups.len() > self.rows.len() {
+            return vec![("", self.rows.iter().collect())];
+        }
+        groups
     }
 
     /// Whether the table of every metric is seen at once.
@@ -144,11 +165,19 @@ struct MetricRow<'a> {
     remark: String,
 }
 
+/// What the name of an imported benchmark begins with: up to the first sign that ends a word.
+fn prefix(name: &str) -> &str {
+    let end = name.find([' ', '/', ':']).or_else(|| name.find('_'));
+    end.filter(|end| *end > 0).map_or(name, |end| &name[..end])
+}
+
 fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
     let trend = &context.input.followed.trend;
     let view = |source| source_view(context.site, source, &trend.groups);
     let sources: Vec<SourceView> = context.sources.iter().map(view).collect();
     let (headline, class) = headline(&sources);
+    let is_early = sources.iter().all(|source| source.tally.compared() == 0);
+    let newest = context.input.runs.last().filter(|_| is_early);
     Page {
         frame,
         headline,
@@ -157,6 +186,7 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
         newest: context.site.measured_until(),
         stale_days: STALE_DAYS,
         sources,
+        first: newest.and_then(|paged| FirstNumbers::of(&paged.run)),
         skipped: trend.skipped.clone(),
     }
     .render()
@@ -170,8 +200,7 @@ fn headline(sources: &[SourceView]) -> (String, &'static str) {
         .filter(|cause| cause.status == "open");
     if let Some(newest) = open.max_by_key(|cause| cause.time) {
         let moved: Vec<Moved> = newest.rows.iter().map(ChangePointView::moved).collect();
-        let since = pull_number(&newest.message).map_or_else(|| newest.up_to.clone(), |number| format!("#{number}"));
-        return (name(&answer(&moved, &since)), "worse");
+        return (name(&answer(&moved, &newest.since())), "worse");
     }
     let all = |count: fn(&SourceView) -> usize| sources.iter().map(count).sum::<usize>();
     let words = if all(|source| source.rows.len() + source.broken.len()) == 0 {
@@ -270,5 +299,24 @@ impl MetricRow<'_> {
         let stands = &self.drawn.stands;
         let percent = stands.change.map_or(0.0, |change| change.percent.abs());
         (stands.standing, -((percent * 100.0).clamp(0.0, 1e12) as i64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imported_benchmarks_are_grouped_by_what_their_names_begin_with() {
+        for (name, group) in [
+            ("yew-v0.23.0-keyed 42_size", "yew-v0.23.0-keyed"),
+            ("BenchmarkUintMath/add - allocs/op", "BenchmarkUintMath"),
+            ("E2E_Evaluator_omc", "E2E"),
+            ("tests::x", "tests"),
+            ("/hidden", "/hidden"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(prefix(name), group);
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::site::input::Input;
 use crate::site::page::SitePage;
 use crate::site::revision::Revision;
 use crate::site::shown::{instant, is_id, name};
+use wirebench_judge::summary::comparison::RowStatus;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, Variant};
 
@@ -63,6 +64,14 @@ impl ListedRun {
     }
 }
 
+impl ListedRun {
+    fn is_regressed(&self) -> bool {
+        self.verdict
+            .as_ref()
+            .is_some_and(|(_, verdict)| *verdict == class(RowStatus::Regressed))
+    }
+}
+
 /// Newest first.
 pub(super) fn newest_first(runs: &[ListedRun]) -> Vec<&ListedRun> {
     let mut sorted: Vec<&ListedRun> = runs.iter().collect();
@@ -74,14 +83,25 @@ pub(super) fn newest_first(runs: &[ListedRun]) -> Vec<&ListedRun> {
 #[template(path = "run_list.html")]
 struct Page<'a> {
     frame: Frame,
-    count: String,
+    /// How many runs there are, and how many regressed against their baselines.
+    headline: String,
     runs: Vec<&'a ListedRun>,
 }
 
 fn render(frame: Frame, runs: &[ListedRun]) -> Result<String, askama::Error> {
+    let judged: Vec<&ListedRun> = runs.iter().filter(|run| run.verdict.is_some()).collect();
+    let regressed = judged.iter().filter(|run| run.is_regressed()).count();
+    let headline = match (runs.len(), judged.len()) {
+        (0, _) => "No run yet".to_owned(),
+        (all, 0) => format!("{}, none beside a baseline", plural(all, "run")),
+        (all, judged) => format!(
+            "{}: {regressed} of {judged} that measured a baseline regressed",
+            plural(all, "run")
+        ),
+    };
     Page {
         frame,
-        count: plural(runs.len(), "run"),
+        headline,
         runs: newest_first(runs),
     }
     .render()

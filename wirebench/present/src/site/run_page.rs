@@ -10,7 +10,6 @@ use askama::Template;
 
 pub use self::report::report;
 use self::view::View;
-pub(super) use self::view::environment;
 use crate::site::frame::{Frame, Site};
 use crate::site::run_list;
 use crate::site::shown::is_id;

@@ -7,7 +7,6 @@ use std::path::{Component, Path};
 use crate::site::error::SiteError;
 use crate::site::frame::Site;
 use crate::site::input::PagedRun;
-use crate::site::run_summary::summary;
 use crate::site::shown::is_id;
 use crate::site::write::Writer;
 use crate::site::{compare, run_page};
@@ -44,26 +43,21 @@ fn stamp(site: &Site) -> String {
     let program = std::env::current_exe().and_then(fs::metadata);
     let program = program.map(|program| (program.len(), program.modified().ok()));
     format!(
-        "{} {:?} {} {:?} {program:?}\n",
-        site.name, site.repository, site.synthetic, site.nav
+        "{} {:?} {} {:?} {:?} {program:?}\n",
+        site.name, site.repository, site.synthetic, site.nav, site.previews.site
     )
 }
 
-/// The files of a run: page, record, medians.
-fn names(id: &str) -> [String; 3] {
-    [
-        format!("run/{id}.html"),
-        format!("data/runs/{id}.json"),
-        format!("data/runs/{id}.summary.json"),
-    ]
+/// The files of a run: page and record.
+fn names(id: &str) -> [String; 2] {
+    [format!("run/{id}.html"), format!("data/runs/{id}.json")]
 }
 
-fn write_run(writer: &mut Writer, site: &Site, paged: &PagedRun, names: &[String; 3]) -> Result<(), SiteError> {
+fn write_run(writer: &mut Writer, site: &Site, paged: &PagedRun, names: &[String; 2]) -> Result<(), SiteError> {
     let run = &paged.run;
-    let [page, record, medians] = names;
+    let [page, record] = names;
     writer.page(page, run_page::render(run, site, paged.comparison.is_some()))?;
-    writer.json(record, run)?;
-    writer.json(medians, &summary(run))
+    writer.json(record, run)
 }
 
 fn write_comparison(

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::site::frame::{NavEntry, Site};
+use crate::site::preview::Previews;
 use wirebench_record::counts::{CountStatus, Counts, Figure, FunctionCost, Source};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{RoundStatus, Run, Series, Shard, Variant, VariantRevision};
@@ -31,6 +32,7 @@ pub(super) fn site() -> Site {
             name: "Overview".into(),
             path: "index.html".into(),
         }],
+        previews: Previews::default(),
     }
 }
 

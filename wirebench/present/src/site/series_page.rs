@@ -67,7 +67,10 @@ pub(super) fn render(context: &Context, source: &Source, series: &Series) -> Res
         return Ok(String::new());
     };
     Page {
-        frame: site.frame_below(series.name, ""),
+        frame: Frame {
+            image: (site.previews.series.get(&series.page).or(site.previews.site.as_ref())).cloned(),
+            ..site.frame_below(series.name, "")
+        },
         name: series.name,
         page: &series.page,
         first: metric(source, first),

@@ -38,7 +38,7 @@ const MANIFEST: &str = "data/manifest.json";
 const UNFINISHED: &str = ".unfinished";
 
 /// Folders whose files all come from here.
-const OWN: [&str; 6] = ["series", "run", "compare", "badges", "data", "assets"];
+const OWN: [&str; 7] = ["series", "run", "compare", "badges", "data", "assets", "previews"];
 
 /// A site's folder while it is written.
 #[derive(Debug)]

@@ -99,6 +99,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_certainly_worse_within_its_margin_is_never_called_unchanged() {
+        use crate::report::comparison::{markdown, terminal};
+        use wirebench_record::comparison::Verdict;
+        use wirebench_record::reason::MetricReason;
+        let mut comparison = golden("unchanged");
+        let metric = &mut comparison.series[0].metrics[0];
+        assert_eq!(metric.verdict, Verdict::Unchanged);
+        metric.reason = MetricReason::WorseWithinMargin {
+            percent: 4.9,
+            margin: 5.0,
+        };
+        let text = markdown::render(&comparison);
+        assert!(
+            text.contains("= worse, within the margin of 5 %: at most 4.9 %"),
+            "{text}"
+        );
+        let text = render(&comparison, &ABOUT);
+        assert!(text.contains("Also 1 worse within the margin."), "{text}");
+        let text = terminal::render(&comparison, None);
+        assert!(text.contains("= worse, within the margin of 5 %"), "{text}");
+        assert!(text.contains("1 worse within the margin"), "{text}");
+    }
+
+    #[test]
     fn a_comment_on_a_change_of_one_function_has_twenty_five_lines_before_folds() {
         for changed in ["counted-regressed", "regressed", "improved", "new-call"] {
             let text = render(&golden(changed), &ABOUT);

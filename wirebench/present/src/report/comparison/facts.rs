@@ -7,16 +7,27 @@ use crate::report::percent::{change, declared, size};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
 
-/// The number of rows with each standing, the worst first. The rows must be sorted by standing.
-pub(crate) fn counts(rows: &[Row]) -> impl Iterator<Item = (usize, RowStatus)> {
-    let alike = rows.chunk_by(|one, next| one.status == next.status);
-    alike.map(|rows| (rows.len(), rows[0].status))
+/// The number of rows with each standing, and its word, the worst first. The rows must be sorted by standing.
+pub(crate) fn counts(rows: &[Row]) -> Vec<(usize, RowStatus, &'static str)> {
+    let mut counts = Vec::new();
+    for rows in rows.chunk_by(|one, next| one.status == next.status) {
+        let (worse, rest): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| verdict::worse_within(row).is_some());
+        let status = rows[0].status;
+        counts.extend([
+            (worse.len(), status, verdict::WITHIN_MARGIN),
+            (rest.len(), status, verdict::word(status)),
+        ]);
+    }
+    counts.retain(|(number, ..)| *number > 0);
+    counts
 }
 
 /// The same in words: `3 regressed, 45 unchanged`.
 pub(crate) fn tally(rows: &[Row]) -> String {
-    let each = counts(rows).map(|(number, standing)| format!("{number} {}", verdict::word(standing)));
-    each.collect::<Vec<_>>().join(", ")
+    let each: Vec<String> = (counts(rows).iter())
+        .map(|(number, _, word)| format!("{number} {word}"))
+        .collect();
+    each.join(", ")
 }
 
 /// How often equal code is called regressed; known only of metrics that were timed and tested.

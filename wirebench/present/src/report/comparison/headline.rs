@@ -328,7 +328,7 @@ fn leading(row: &Row, rows: usize, escape: Escape) -> String {
 
 /// How many gating rows have another status that a reader must not miss.
 fn others(findings: &Findings, reported: RowStatus) -> String {
-    let listed: Vec<String> = [RowStatus::Invalid, RowStatus::Inconclusive, RowStatus::Accepted]
+    let mut listed: Vec<String> = [RowStatus::Invalid, RowStatus::Inconclusive, RowStatus::Accepted]
         .into_iter()
         .filter(|status| *status != reported)
         .map(|status| (status, findings.gating_that(status).count()))
@@ -338,6 +338,11 @@ fn others(findings: &Findings, reported: RowStatus) -> String {
             other => format!("{count} {}", verdict::word(other)),
         })
         .collect();
+    let within = findings.gating_that(RowStatus::Unchanged);
+    let within = within.filter(|row| verdict::worse_within(row).is_some()).count();
+    if within > 0 {
+        listed.push(format!("{within} {}", verdict::WITHIN_MARGIN));
+    }
     if listed.is_empty() {
         return String::new();
     }

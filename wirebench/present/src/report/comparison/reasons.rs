@@ -66,9 +66,9 @@ pub fn metric(reason: &MetricReason) -> String {
         Reason::ExactlyEqual => "exactly equal".into(),
         Reason::WorseWithinMargin { percent, margin } => {
             format!(
-                "worse by at most {}, within the margin of {}",
-                size(*percent),
-                declared(*margin)
+                "worse, within the margin of {}: at most {}",
+                declared(*margin),
+                size(*percent)
             )
         }
         Reason::NoWorseningAbove { percent } => no_worsening(*percent),

@@ -48,8 +48,7 @@ impl<'a> Line<'a> {
 
     /// Symbol and word of its standing: `✗ regressed`.
     pub(crate) fn verdict(&self) -> String {
-        let standing = self.row.status;
-        format!("{} {}", verdict::symbol(standing), verdict::word(standing))
+        verdict::of_row(&self.row)
     }
 
     /// `None` for a whole series.
@@ -80,6 +79,12 @@ impl<'a> Line<'a> {
             ""
         };
         let colon = if self.reason.is_empty() { "" } else { ": " };
+        let judged = if verdict::worse_within(&self.row).is_some() {
+            // The reason says all of it.
+            format!("{symbol} {}", self.reason)
+        } else {
+            format!("{symbol} {strong}{word}{strong}{colon}{}", self.reason)
+        };
         let [baseline, candidate] = &self.values;
         vec![
             self.verdict(),
@@ -88,7 +93,7 @@ impl<'a> Line<'a> {
                 .metric
                 .map_or("–", |metric| short_head(metric.metric))
                 .to_owned(),
-            format!("{symbol} {strong}{word}{strong}{colon}{}", self.reason),
+            judged,
             self.series.clone(),
             self.label().unwrap_or("–").to_owned(),
             baseline.clone(),

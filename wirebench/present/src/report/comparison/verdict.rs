@@ -1,6 +1,8 @@
 //! The word and the symbol of each status: the same wherever a comparison is shown.
 
-use wirebench_judge::summary::comparison::RowStatus;
+use crate::report::percent::declared;
+use wirebench_judge::summary::comparison::{Row, RowStatus};
+use wirebench_record::reason::MetricReason;
 
 /// The status in one or two words.
 #[must_use]
@@ -27,5 +29,27 @@ pub const fn symbol(status: RowStatus) -> &'static str {
         RowStatus::Improved => "✓",
         RowStatus::Unchanged => "=",
         RowStatus::NotJudged => "–",
+    }
+}
+
+/// The word of an unchanged row that is certainly worse, for numbers of rows.
+pub const WITHIN_MARGIN: &str = "worse within the margin";
+
+/// The margin of an unchanged row whose whole interval is worse, percent: "unchanged" alone would deny what was measured.
+#[must_use]
+pub fn worse_within(row: &Row) -> Option<f64> {
+    match row.metric?.reason {
+        MetricReason::WorseWithinMargin { margin, .. } if row.status == RowStatus::Unchanged => Some(margin),
+        _ => None,
+    }
+}
+
+/// Symbol and words of a row: `✗ regressed`, `= worse, within the margin of 5 %`.
+#[must_use]
+pub fn of_row(row: &Row) -> String {
+    let symbol = symbol(row.status);
+    match worse_within(row) {
+        Some(margin) => format!("{symbol} worse, within the margin of {}", declared(margin)),
+        None => format!("{symbol} {}", word(row.status)),
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::report::comparison::rows;
-use crate::report::comparison::verdict::word;
 use crate::report::comparison::view::{Explained, View as Shared};
 use crate::report::comparison::{facts, headline, markdown};
 use crate::report::percent::{change, size};
@@ -99,8 +98,8 @@ impl<'a> View<'a> {
             sides: [&comparison.baseline, &comparison.candidate]
                 .map(|side| Revision::of(Some(&side.revision), links.site)),
             one_run: comparison.paired,
-            strip: facts::counts(&sorted)
-                .map(|(number, standing)| (class(standing), number, word(standing)))
+            strip: (facts::counts(&sorted).into_iter())
+                .map(|(number, standing, word)| (class(standing), number, word))
                 .collect(),
             picture,
             changed: with_links(changed, links),
@@ -111,14 +110,11 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The differential flame graph of a counted change, if it was copied.
-    pub(crate) fn flame(&self, part: &Explained) -> Option<&String> {
-        self.flames.get(part.flame_graph?)
-    }
-
-    /// Whether a flame graph can be shown.
-    pub(crate) fn has_flames(&self) -> bool {
-        self.shared.explained.iter().any(|part| self.flame(part).is_some())
+    /// The differential flame graphs that were copied, each with the counted change that it explains.
+    pub(crate) fn flame_graphs(&self) -> Vec<(&String, &Explained<'a>)> {
+        let explained = self.shared.explained.iter();
+        let graph = |part: &Explained| self.flames.get(part.flame_graph?);
+        explained.filter_map(|part| Some((graph(part)?, part))).collect()
     }
 
     /// The change that the page leads with: the worst one, if any is certain.

@@ -245,7 +245,7 @@ fn remarks(row: &Row) -> Vec<String> {
 }
 
 /// The machine, the programs and the times.
-pub(in crate::site) fn environment(run: &Run) -> Vec<(&'static str, String)> {
+fn environment(run: &Run) -> Vec<(&'static str, String)> {
     let host = &run.host;
     let mut facts = machines(run, HTML);
     facts.extend(host.image.as_deref().map(|image| ("image", name(image))));

@@ -1,9 +1,6 @@
-// What shares the chart's x: the strip of the whole course, and the other metrics as small plots.
-import { during } from '../lib/busy.js';
+// The strip below the chart: the whole course, with what is in view as a window.
 import { el } from '../lib/dom.js';
-import { loadLine, loadPoints } from '../lib/data.js';
 import { drawLine, look } from './draw.js';
-import { Plot } from './plot.js';
 import { extent, room, shape } from './view.js';
 
 // The whole course, and what is in view as a window to be dragged, or drawn anew.
@@ -52,56 +49,4 @@ export function strip(chart) {
   new ResizeObserver(draw).observe(host);
   mark();
   return host;
-}
-
-export function multiples(chart, section, href) {
-  const links = [...(section?.querySelectorAll('a[data-column]') ?? [])];
-  const plots = new Map();
-  const seen = new Set();
-  const frame = () => new Promise(requestAnimationFrame);
-
-  async function draw(link) {
-    if (!plots.has(link)) {
-      plots.set(link, null);
-      // Without its file the sparkline stays, and says the same.
-      const line = await loadLine(link.dataset.column).catch(() => null);
-      await frame();
-      const spark = link.querySelector('.spark');
-      if (!line || !line.column.places) return;
-      const host = el('div', { class: 'small', 'aria-hidden': 'true' });
-      spark?.after(host);
-      if (!spark) link.append(host);
-      plots.set(link, { line, plot: new Plot(host, () => chart.source([line], []), () => 140, true) });
-      spark?.classList.add('unseen');
-    }
-    const made = plots.get(link);
-    if (!made) return;
-    const [a, b] = chart.view.range;
-    if (b - a < 600) await loadPoints(made.line).catch(() => {});
-    made.plot.resize();
-    made.plot.redraw();
-  }
-
-  const watch = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) if (isIntersecting) { seen.add(target); during(draw(target)); } else seen.delete(target);
-  }, { rootMargin: '100px' });
-  for (const link of links) watch.observe(link);
-  addEventListener('resize', () => seen.forEach((link) => during(draw(link))));
-
-  let turn = 0;
-  // One a frame, so that dragging never waits for them.
-  async function drawSeen() {
-    const mine = ++turn;
-    for (const link of seen) {
-      await frame();
-      if (mine !== turn) return;
-      during(draw(link));
-    }
-  }
-
-  chart.listeners.push((what) => {
-    if (what === 'hover' || what === 'keys') return;
-    for (const link of links) link.search = href(new URLSearchParams(link.search).get('metric'));
-    during(drawSeen());
-  });
 }
