@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pictures.sh: make the pictures of README and docs from the dashboard of results/demo, in headless Chromium; never by hand.
+# pictures.sh: make the pictures of the docs from the dashboard of results/demo, in headless Chromium; never by hand.
 #
 # Usage: scripts/pictures.sh [OUT]     (docs/pictures)
 set -euo pipefail

@@ -1,43 +1,16 @@
-// Makes the pictures of README and docs from the demo's site: `node draw.js SITE OUT`; called by scripts/pictures.sh.
-import { mkdir, readFile, stat } from 'node:fs/promises';
+// Makes the pictures of the docs from the demo's site: `node draw.js SITE OUT`; called by scripts/pictures.sh.
+import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { marked } from 'marked';
 import { chromium } from 'playwright-core';
 import { serve } from './serve.js';
 import { painted, settled } from './settled.js';
-import { browserProgram, files, root } from './where.js';
+import { browserProgram, root } from './where.js';
 
-/** No picture is heavier than this, so that pages with several of them load quickly. */
+/** No picture is heavier than this. */
 const HEAVIEST = 150_000;
 const [site, out] = process.argv.slice(2);
 
-const comparisons = await files(join(site, 'compare'), '.html');
-const regressed = comparisons.find((name) => name.startsWith('20261110'));
-const PICTURES = [
-  { name: 'overview', path: 'index.html', size: { width: 1200, height: 620 } },
-  {
-    name: 'comment', path: `compare/${regressed}`, size: { width: 1080, height: 600 },
-    // The comment of this comparison as it is shown below a pull request: its Markdown, rendered.
-    act: async (page) => {
-      const html = marked.parse(await page.locator('#markdown').inputValue(), { gfm: true });
-      // The page's own policy forbids the style that follows.
-      await page.goto('about:blank');
-      await page.setContent(await readFile(join(import.meta.dirname, 'comment.html'), 'utf8'));
-      await page.locator('.body').evaluate((body, content) => { body.innerHTML = content; }, html);
-    },
-  },
-  {
-    name: 'series', path: 'series/weather-fixed-count.http.hey.html', size: { width: 1000, height: 740 },
-    // The newest hundred pushes: the change is large enough to be seen.
-    act: async (page) => {
-      await page.waitForSelector('#chart[data-ready=true]');
-      await page.getByRole('button', { name: '100', exact: true }).click();
-    },
-  },
-  {
-    name: 'compare', path: `compare/${regressed}`, size: { width: 1100, height: 560 },
-  },
-];
+const PICTURES = [{ name: 'overview', path: 'index.html', size: { width: 1200, height: 620 } }];
 
 const { origin, close } = await serve(site);
 const browser = await chromium.launch({
@@ -47,10 +20,9 @@ const browser = await chromium.launch({
 });
 try {
   await mkdir(out, { recursive: true });
-  for (const { name, path, size, act } of PICTURES) {
+  for (const { name, path, size } of PICTURES) {
     const page = await browser.newPage({ viewport: size, colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' });
     await page.goto(`${origin}/${path}`, { waitUntil: 'networkidle' });
-    await act?.(page);
     await settled(page);
     await painted(page);
     const file = join(out, `${name}.png`);

@@ -389,7 +389,7 @@ fn a_server_that_crashes_from_its_first_run_on_is_on_the_overview() {
     for needed in [
         "! no good value",
         "the server ended with signal 11",
-        "weather-fixed-count <span class=\"chip\">http</span>",
+        "weather-fixed-count <span class=\"chip of-http\">http</span>",
     ] {
         assert!(overview.contains(needed), "no {needed} in {overview}");
     }
