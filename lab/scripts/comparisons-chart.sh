@@ -10,4 +10,4 @@ folder="${1:-$root/lab/docs/comparisons}"
 
 command -v gnuplot >/dev/null || "$root/scripts/setup.sh" --only gnuplot-nox >&2
 gnuplot -c "$root/lab/scripts/plot/jobs.gnuplot" "$folder/jobs.tsv" "$folder/jobs.svg" "Server CPU per request: who costs less, and by how much" \
-  "mark: Hodges–Lehmann estimate over rounds in turn; line: 95 % interval, or the range of fewer than 6 rounds; hollow: no clear lead"
+  "mark: Hodges–Lehmann estimate over rounds; line: 95 % interval (fewer than 6 rounds: range); hollow: no clear lead"

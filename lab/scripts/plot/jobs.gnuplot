@@ -38,11 +38,14 @@ set rmargin at screen across(right)
 set tmargin at screen down(head, height)
 set bmargin at screen down(height - foot, height)
 
+# Every interval lies on the axis. NaN, of a heading, is never smaller or larger.
+lowest = 0.5; highest = 2.0
+stats data using (lowest = $3 < lowest ? $3 : lowest, highest = $4 > highest ? $4 : highest, 1) skip 1 nooutput
 set logscale x
-first = 0.36
-last = 2.0
+first = lowest / 1.05
+last = highest * 1.05
 set xrange [first:last]
-set xtics ("× 2.5" 0.4, "× 2" 0.5, "× 1.5" 0.6667, "× 1" 1, "× 1.5" 1.5, "× 2" 2) scale 0
+set xtics ("× 16" 0.0625, "× 8" 0.125, "× 4" 0.25, "× 2" 0.5, "× 1" 1, "× 2" 2, "× 4" 4, "× 8" 8) scale 0
 set yrange [rows:0]
 unset ytics
 set grid xtics noytics
