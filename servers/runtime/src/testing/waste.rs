@@ -34,8 +34,9 @@ pub fn wasted_instructions_are_counted(program: Program, ask: impl Fn(SocketAddr
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return;
     }
-    let more = counted("1000005").saturating_sub(counted("5"));
-    let expected = REQUESTS * 1_000_000;
+    // Far more than the some 100,000 instructions that a server makes or saves on a busy machine, where it waits longer.
+    let more = counted("5000005").saturating_sub(counted("5"));
+    let expected = REQUESTS * 5_000_000;
     assert!(more.abs_diff(expected) < expected / 100, "{more} instructions more");
 }
 
