@@ -209,7 +209,7 @@ fn of_jobs(jobs: &[&Answer]) -> String {
     } else if all(|cpu| cpu.times > 1.0) {
         format!("{first} costs less")
     } else {
-        "it depends on what is asked, and how often".into()
+        "it depends on the response and on the request rate".into()
     };
     format!(
         "{verdict}. {second} takes × {} ({}) to × {} ({}) of {first}'s server CPU per request.",
@@ -348,7 +348,7 @@ mod tests {
         let said = |one, other| cases(&[with_cpu(&large, one), with_cpu(&small, other)]).remove(0).1;
         assert_eq!(
             said([0.7, 0.8, 0.9], [1.6, 1.8, 2.0]),
-            "it depends on what is asked, and how often. gRPC takes × 0.80 (a page) to × 1.80 (a call) of HTTP's server CPU per request."
+            "it depends on the response and on the request rate. gRPC takes × 0.80 (a page) to × 1.80 (a call) of HTTP's server CPU per request."
         );
         assert!(said([1.1, 1.2, 1.3], [1.6, 1.8, 2.0]).starts_with("HTTP costs less. gRPC takes × 1.20"));
         assert!(

@@ -25,7 +25,7 @@ pub(super) fn section(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// `of 13 claims 4 hold, 3 have the same direction but a far smaller size, 1 is contradicted, 5 cannot be
+/// `of 13 claims, 4 hold, 3 have the same direction but a far smaller size, 1 is contradicted, 5 cannot be
 /// decided by this run.`
 pub(crate) fn tally(outcomes: &[Outcome]) -> String {
     let of = |wanted: &[Finding]| {
@@ -62,7 +62,7 @@ pub(crate) fn tally(outcomes: &[Outcome]) -> String {
     match counted(outcomes).count() {
         0 => "no claim is counted.".into(),
         1 => format!("its one claim: {}.", counts.join(", ")),
-        count => format!("of {count} claims {}.", counts.join(", ")),
+        count => format!("of {count} claims, {}.", counts.join(", ")),
     }
 }
 

@@ -65,7 +65,7 @@ pub fn render(comparisons: &[PublicComparison], linked: &[LinkedRun], prices: Op
     let answers = answer::answers(comparisons, &runs);
     let has_jobs = !answers.is_empty();
     let document = Document {
-        links: links(linked),
+        links: links(&linked.iter().map(|one| one.link.clone()).collect::<Vec<_>>()),
         repeat: match linked {
             [] => String::new(),
             [one] => format!(
@@ -101,11 +101,11 @@ fn detail(judged: &Judged, linked: &[LinkedRun]) -> (String, String) {
             .iter()
             .any(|series| needed.contains(series.id.as_str()))
     };
-    let link = |linked: &LinkedRun| format!("[the run](../{})", linked.link);
-    let links: Vec<String> = linked.iter().filter(measured).map(link).collect();
+    let above = |linked: &LinkedRun| format!("../{}", linked.link);
+    let of_it: Vec<String> = linked.iter().filter(measured).map(above).collect();
     let text = Detail {
         judged,
-        links: links.join(", "),
+        links: links(&of_it),
     }
     .render();
     let name = format!("{}.md", judged.comparison.letter);
@@ -120,12 +120,12 @@ fn jobs(answers: &[answer::Answer]) -> String {
 }
 
 /// `[one run](LINK)`, or several.
-fn links(linked: &[LinkedRun]) -> String {
-    match linked {
-        [one] => format!("[one run]({})", one.link),
+fn links(addresses: &[String]) -> String {
+    match addresses {
+        [one] => format!("[one run]({one})"),
         all => {
             let links: Vec<String> = (all.iter().zip(1..))
-                .map(|(one, number)| format!("[run {number}]({})", one.link))
+                .map(|(one, number)| format!("[run {number}]({one})"))
                 .collect();
             links.join(", ")
         }

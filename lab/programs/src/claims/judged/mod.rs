@@ -16,10 +16,11 @@ use std::collections::BTreeSet;
 
 use self::finding::claims_equality;
 use self::measured::pair;
+use crate::claims::figures::series;
 use crate::claims::publication::{Claim, Experiment, PublicComparison, Quantity, Question};
 use wirebench_judge::summary::multiple::Multiple;
 use wirebench_record::metric::Metric;
-use wirebench_record::run::Run;
+use wirebench_record::run::{Run, Series};
 
 /// A size holds when the logarithm of ours differs from that of theirs by a smaller share of theirs.
 const SAME_SIZE: f64 = 0.25;
@@ -147,31 +148,29 @@ pub fn newest<'r>(comparison: &PublicComparison, runs: impl IntoIterator<Item = 
         let mut questions = comparison.questions.iter();
         questions.any(|question| pair(&question.theirs, run).is_some())
     };
-    runs.into_iter()
-        .filter(has)
-        .max_by(|one, other| one.started_at.cmp(&other.started_at))
+    latest(runs.into_iter().filter(has))
+}
+
+fn latest<'r>(runs: impl Iterator<Item = &'r Run>) -> Option<&'r Run> {
+    runs.max_by(|one, other| one.started_at.cmp(&other.started_at))
 }
 
 /// Gives the comparison's newest run the pairs of series that it lacks, from the newest of the other runs that has one of them: what is
 /// asked later needs no second measurement of what was asked before. A pair is never made of two runs, which share no hour of a machine.
 pub fn complete(comparison: &PublicComparison, runs: &mut [&mut Run]) {
-    let Some(id) = newest(comparison, runs.iter().map(|run| &**run)).map(|run| run.id.clone()) else {
-        return;
-    };
-    let (own, others): (Vec<&mut Run>, Vec<&mut Run>) =
-        runs.iter_mut().map(|run| &mut **run).partition(|run| run.id == id);
-    let Some(own) = own.into_iter().next() else { return };
-    let has = |run: &Run, id: &String| run.series.iter().any(|series| series.id == *id);
+    let all = || runs.iter().map(|run| &**run);
+    let Some(own) = newest(comparison, all()) else { return };
     let missing: BTreeSet<&String> = (comparison.pairs())
-        .filter(|pair| pair.iter().all(|id| !has(own, id)))
+        .filter(|pair| pair.iter().all(|id| series(own, id).is_none()))
         .flatten()
         .collect();
-    let later = (others.into_iter())
-        .filter(|run| missing.iter().any(|id| has(run, id)))
-        .max_by(|one, other| one.started_at.cmp(&other.started_at));
-    if let Some(later) = later {
-        let added = later.series.iter().filter(|series| missing.contains(&series.id));
-        own.series.extend(added.cloned());
+    let others = all().filter(|run| missing.iter().any(|id| series(run, id).is_some()));
+    let added: Vec<Series> = (latest(others).into_iter())
+        .flat_map(|run| run.series.iter().filter(|series| missing.contains(&series.id)).cloned())
+        .collect();
+    let id = own.id.clone();
+    if let Some(own) = runs.iter_mut().find(|run| run.id == id) {
+        own.series.extend(added);
     }
 }
 
