@@ -78,6 +78,8 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(FollowedHistory, Built)> {
     project::add_commit_infos(&mut followed, project);
     let runs = pages::paged(history, &below, &followed, project, args.run_pages)?;
     let repository = repository_of(args, &followed, project);
+    // Pictures of pasted links have absolute addresses: without a repository none is known, and nothing would be drawn.
+    let gnuplot = (repository.as_ref()).and_then(|_| gnuplot(project.unwrap_or(Path::new("."))));
     let input = Input {
         more: &args
             .page
@@ -96,7 +98,7 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(FollowedHistory, Built)> {
         repository,
         now: Timestamp::now(),
         untested: project::commits_not_measured(&followed, project),
-        gnuplot: gnuplot(project.unwrap_or(Path::new("."))),
+        gnuplot,
     };
     let built = build(&input, &args.out)?;
     Ok((followed, built))

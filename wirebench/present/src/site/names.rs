@@ -68,16 +68,14 @@ pub(super) fn tagged(series: &str) -> Tagged {
 
 /// The class of the colour of a protocol that a server's name says; the charts of the site go by the same words.
 fn protocol(server: &str) -> &'static str {
-    let named = |words: &[&str]| words.iter().any(|word| server.contains(word));
-    if named(&["grpc-web"]) {
-        " of-grpc-web"
-    } else if named(&["grpc"]) {
-        " of-grpc"
-    } else if named(&["http", "h2c"]) {
-        " of-http"
-    } else {
-        ""
-    }
+    const CLASSES: [(&str, &str); 4] = [
+        ("grpc-web", " of-grpc-web"),
+        ("grpc", " of-grpc"),
+        ("http", " of-http"),
+        ("h2c", " of-http"),
+    ];
+    let found = CLASSES.iter().find(|(word, _)| server.contains(word));
+    found.map_or("", |(_, class)| class)
 }
 
 /// A sentence in which the names of series are [`tagged`].

@@ -62,9 +62,7 @@ impl ListedRun {
             verdict: comparison.map(|comparison| (headline::verdict(comparison), class(headline::status(comparison)))),
         })
     }
-}
 
-impl ListedRun {
     fn is_regressed(&self) -> bool {
         self.verdict
             .as_ref()
