@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # judge.sh: join the runs of several runners into one, and judge them together.
 #
-# Usage: .github/actions/judge/judge.sh DIR     (DIR/bin holds wirebench, DIR/runs one folder of each runner; see scripts/lib/conclude.sh for what else it takes)
+# Usage: .github/actions/judge/judge.sh DIR     (DIR/bin holds wirebench, DIR/runs one folder of each runner)
+# Results are written into DIR, as scripts/lib/conclude.sh says.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"

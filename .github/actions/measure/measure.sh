@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # measure.sh: what action.yml does between installing and uploading: get what the drivers need, measure, conclude.
 #
-# Usage: .github/actions/measure/measure.sh DIR     (DIR/bin holds wirebench and its load generators; see scripts/lib/conclude.sh for what it takes)
+# Usage: .github/actions/measure/measure.sh DIR     (DIR/bin holds wirebench and its load generators)
+# Results are written into DIR, as scripts/lib/conclude.sh says.
 # Inputs come by environment, as action.yml sets them, and none of them is ever a flag: CONFIG (folder with wirebench.toml), SCENARIOS (globs,
 # separated by blanks), BASELINE, CANDIDATE (revisions), ROUNDS, BUDGET, PROFILE and SHARD (1/2).
 set -euo pipefail
