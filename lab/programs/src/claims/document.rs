@@ -65,7 +65,10 @@ pub fn render(comparisons: &[PublicComparison], linked: &[LinkedRun], prices: Op
     let answers = answer::answers(comparisons, &runs);
     let has_jobs = !answers.is_empty();
     let document = Document {
-        links: links(&linked.iter().map(|one| one.link.clone()).collect::<Vec<_>>()),
+        links: links(
+            "one run",
+            &linked.iter().map(|one| one.link.clone()).collect::<Vec<_>>(),
+        ),
         repeat: match linked {
             [] => String::new(),
             [one] => format!(
@@ -105,7 +108,7 @@ fn detail(judged: &Judged, linked: &[LinkedRun]) -> (String, String) {
     let of_it: Vec<String> = linked.iter().filter(measured).map(above).collect();
     let text = Detail {
         judged,
-        links: links(&of_it),
+        links: links("the run", &of_it),
     }
     .render();
     let name = format!("{}.md", judged.comparison.letter);
@@ -119,10 +122,10 @@ fn jobs(answers: &[answer::Answer]) -> String {
     )
 }
 
-/// `[one run](LINK)`, or several.
-fn links(addresses: &[String]) -> String {
+/// A link to one run, with these words, or several as `[run 1](ADDRESS), [run 2](ADDRESS)`.
+fn links(single: &str, addresses: &[String]) -> String {
     match addresses {
-        [one] => format!("[one run]({one})"),
+        [one] => format!("[{single}]({one})"),
         all => {
             let links: Vec<String> = (all.iter().zip(1..))
                 .map(|(one, number)| format!("[run {number}]({one})"))
