@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# site.sh: build the dashboard that is published: of the history on the branch `data`, else of the made-up one.
+# site.sh: build the dashboard that is published: of the history on the branch `data`, else of results/history.
 #
 # Usage: scripts/site.sh [OUT [CONFIG]]     (_site; CONFIG: the folder with wirebench.toml, without it the repository that one stands in)
 # $PAGES has further pages, TITLE=FILE on each line. $WIREBENCH names a wirebench to use; without it, this checkout's is built. GITHUB_TOKEN, where it is set, is used to read GitHub's server.
@@ -9,8 +9,8 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # shellcheck source=scripts/lib/credentials.sh
 source "$root/scripts/lib/credentials.sh"
 
-# history REPOSITORY → the folder of the history: the data branch in a worktree of its own, or results/demo where there is no such branch. A remote
-# that does not answer says nothing about its branches: that is a failure, so that nothing made up takes the place of what was measured.
+# history REPOSITORY → the folder of the history: the data branch in a worktree of its own, or results/history where there is no such branch. A remote
+# that does not answer says nothing about its branches: that is a failure, so that an old history does not take the place of the newest.
 history() {
   local tree="$1/.wirebench/trees/data" found=2 url head
   if url="$(git -C "$1" remote get-url origin 2>/dev/null)"; then
@@ -20,8 +20,8 @@ history() {
   case "$found" in
     0) ;;
     2)
-      echo "there is no branch data yet: showing results/demo, which is made up" >&2
-      echo "$root/results/demo" && return
+      echo "there is no branch data yet: showing results/history, past commits measured on one machine" >&2
+      echo "$root/results/history" && return
       ;;
     *) echo "site.sh: the remote origin does not say whether it has a branch data; nothing was built" >&2 && return 1 ;;
   esac

@@ -16,7 +16,7 @@ describe('the page of public comparisons', () => {
     const runs = ['A', 'B', 'C', 'D', 'E'].map((letter) => join(root, 'lab/results/comparisons', letter));
     const { status, stderr } = spawnSync(join(dirname(wirebench), 'lab'), ['--root', join(root, 'lab'), 'claims', ...runs, '--page', page], { encoding: 'utf8' });
     assert.equal(status, 0, stderr);
-    site = await visit(await start(), await build(join(root, 'results/demo'), '--page', `HTTP or gRPC?=${page}`));
+    site = await visit(await start(), await build(join(root, 'results/history'), '--page', `HTTP or gRPC?=${page}`));
   });
 
   test('every shape of work is answered on the first screen, and every job below', async () => {

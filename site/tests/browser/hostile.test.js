@@ -40,7 +40,7 @@ async function months() {
 
 /** A whole run of the demo with every free text made hostile. */
 async function runs(into) {
-  const demo = join(root, 'results/demo/runs/2026/11');
+  const demo = join(root, 'site/tests/fixtures/made-up/runs/2026/11');
   const names = await files(demo, '.json');
   const target = join(into, 'runs/2026/11');
   await mkdir(target, { recursive: true });

@@ -18,7 +18,7 @@ let pages;
 
 before(async () => {
   site = await visit(await start(), await demo());
-  const runs = await readdir(join(root, 'results/demo/runs/2026/11'));
+  const runs = await readdir(join(root, 'site/tests/fixtures/made-up/runs/2026/11'));
   const ofDay = (day) => runs.find((name) => name.includes(`-202611${day}T`)).slice(13, -5);
   pages = {
     overview: 'index.html',

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { build, folder } from '../lib/sites.js';
 import { files, root, wirebench } from '../lib/where.js';
 
-const DEMO = join(root, 'results/demo');
+const DEMO = join(root, 'site/tests/fixtures/made-up');
 const tag = (page, property) => page.match(new RegExp(`<meta property="og:${property}" content="([^"]*)">`))?.[1];
 
 test('the title is the answer, and the picture the newest open step', async () => {

@@ -27,7 +27,7 @@ let built;
 
 /** The demo's site; a test that changes files asks for a copy of its own. */
 export async function demo({ copy = false } = {}) {
-  built ??= build(join(root, 'results/demo'));
+  built ??= build(join(root, 'site/tests/fixtures/made-up'));
   if (!copy) return built;
   const own = await folder();
   await cp(await built, own, { recursive: true });

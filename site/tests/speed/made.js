@@ -75,7 +75,7 @@ async function runFile(folder, one, series, whole) {
   await mkdir(path, { recursive: true });
   if (!whole) { await writeFile(join(path, one.file), ''); return; }
   if (!template) {
-    const demo = join(root, 'results/demo/runs/2026/11');
+    const demo = join(root, 'site/tests/fixtures/made-up/runs/2026/11');
     template = JSON.parse(await readFile(join(demo, (await readdir(demo)).sort().find((file) => file.includes('-20261103'))), 'utf8'));
     template.timed = template.series.find(({ rounds }) => rounds.length > 0);
   }

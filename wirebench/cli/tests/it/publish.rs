@@ -329,11 +329,11 @@ fn site(place: &Place) -> Ended {
 }
 
 #[test]
-fn the_made_up_history_is_shown_only_where_there_is_no_branch() {
+fn the_committed_history_is_shown_only_where_there_is_no_branch() {
     let place = Place::new();
     let none = site(&place);
     assert_eq!(none.code, 0, "{}", none.stderr);
-    assert!(none.stdout.contains("/results/demo"), "{}", none.stdout);
+    assert!(none.stdout.contains("/results/history"), "{}", none.stdout);
     assert!(none.stdout.contains("token none"), "{}", none.stdout);
 
     place.publish(&[&place.history("h", "a-1.json", "{}")]);

@@ -98,7 +98,7 @@ fn a_history_becomes_pages_with_the_fact_and_data_with_every_value() {
 #[test]
 fn pages_hold_no_script_and_no_style_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
-    let demo = repository().join("results/demo");
+    let demo = repository().join("site/tests/fixtures/made-up");
     let done = build(folder.path(), &[&demo.to_string_lossy()]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     let mut pages = Vec::new();

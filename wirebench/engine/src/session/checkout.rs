@@ -24,6 +24,8 @@ pub(super) struct CheckedOutSide {
     pub(super) side: Side,
     /// The side's own declarations, if they are not the project's.
     pub(super) declares: Option<Project>,
+    /// It has no `wirebench.toml`: it is from before the project used wirebench, and its servers are those of the project.
+    is_undeclared: bool,
     builder: Builder,
 }
 
@@ -80,6 +82,7 @@ impl CheckedOutSide {
         let mut checked_out = Self {
             side: Side::new(revision, folder.clone(), &project.servers),
             declares: None,
+            is_undeclared: false,
             builder,
         };
         checked_out.side.repository = repository;
@@ -91,7 +94,13 @@ impl CheckedOutSide {
                 let declared = [folder.join(project.within()), folder.clone()];
                 match declared.iter().find(|folder| folder.join("wirebench.toml").is_file()) {
                     Some(declared) => checked_out.read(declared),
-                    None => checked_out.side.servers.clear(),
+                    None => {
+                        checked_out.is_undeclared = true;
+                        log::info!(
+                            "{}: has no wirebench.toml yet; its servers are built and started as this project declares them",
+                            checked_out.side
+                        );
+                    }
                 }
             }
         }
@@ -134,6 +143,13 @@ impl CheckedOutSide {
             log::info!("building {}: {}{}", self.side, builds.join(", "), self.place());
         }
         self.side.build(needed.into_iter(), &self.builder);
+    }
+
+    /// Whether it is a baseline from before the project used wirebench, in which a server cannot be built as the project
+    /// declares it: the server is new, or was built in another way.
+    pub(super) fn lacks(&self, server: &str) -> bool {
+        let is_baseline = self.side.revision.variant == Variant::Baseline;
+        is_baseline && self.is_undeclared && self.side.broken.contains_key(server)
     }
 
     /// Where packages of another folder or revision are built, and why there.

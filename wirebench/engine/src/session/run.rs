@@ -69,6 +69,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     prepared.harness.host = server_host;
     prepared.harness.driver_host = driver_host;
     checkout::build(&mut checked_out, &series, &interrupt);
+    plan.without_lacking(&series, &checked_out);
     let has_baseline = spec.sides.iter().any(|side| side.variant == Variant::Baseline);
     let compares = has_baseline && spec.purpose == Purpose::Measure;
     if compares {

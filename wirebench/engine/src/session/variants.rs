@@ -48,6 +48,16 @@ impl SeriesVariants {
 }
 
 impl VariantPlan {
+    /// Measures servers that the baseline lacks, as its build showed, in the candidate alone.
+    pub(super) fn without_lacking(&mut self, series: &[PlannedSeries], sides: &[CheckedOutSide]) {
+        for (one, entry) in series.iter().zip(&mut self.entries) {
+            if sides.iter().any(|side| side.lacks(&one.server.name)) {
+                entry.variants.retain(|variant| *variant != Variant::Baseline);
+                entry.missing_in.get_or_insert(Variant::Baseline);
+            }
+        }
+    }
+
     /// Prepares the comparison of sides that have been built: leaves out identical programs unless `measure_identical`, and adds
     /// the null.
     pub(super) fn compare(&mut self, series: &[PlannedSeries], sides: &[CheckedOutSide], measure_identical: bool) {
