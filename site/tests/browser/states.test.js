@@ -73,13 +73,15 @@ describe('the overview', () => {
 
   test('a worsening is counted, and is the first row', async () => {
     const values = steady(40).map((value, i) => (i < 34 ? value : Math.round(value * 1.1)));
-    const { page } = await of({ runs: runsUntil(40, 0), series: [series('calm@http@hey', steady(40)), series(ID, values)] });
+    const { site, page } = await of({ runs: runsUntil(40, 0), series: [series('calm@http@hey', steady(40)), series(ID, values)] });
     assert.match(await lead(page), /^1 of 2 metrics worse: 1 open regression\./);
     assert.match(await page.locator('h1').innerText(), /^http is [\d.]+ % slower since cccccc230000$/);
     const tally = await page.locator('.tally li').allInnerTexts();
     assert.deepEqual(tally.map((text) => text.split(/\s+/)[0]), ['1', '0', '1', '0'], 'the counts add up');
     assert.match(await page.locator('#standings tbody tr').first().textContent(), /▼ worse[^]*weather http hey/);
     clean(page);
+    const own = await site.open(PATH, { script: false });
+    assert.match(await own.locator('#fact').innerText(), /since cccccc230000 /, 'its page names the same commit');
   });
 
   test('values of two machines are not compared', async () => {

@@ -99,15 +99,17 @@ impl Site {
         }
     }
 
-    /// When the newest push was made, as scripts read it; empty without one, and for a history that is made up.
-    pub(super) fn measured_until(&self) -> String {
+    /// Until when nothing is unmeasured, as scripts read it: when the newest push was made, or the page, where no commit came
+    /// after that push. Empty without a push, and for a history that is made up.
+    pub(super) fn measured_until(&self, input: &Input) -> String {
         let newest = self.newest.filter(|_| !self.synthetic);
-        newest.map_or_else(String::new, |newest| newest.to_string())
+        let until = newest.map(|newest| if input.untested == Some(0) { input.now } else { newest });
+        until.map_or_else(String::new, |until| until.to_string())
     }
 
     /// Why the newest run may be too old to go by, when it was when the site was built.
     pub(super) fn stale(&self, input: &Input) -> Option<String> {
-        let newest = self.newest?;
+        let newest = self.newest.filter(|_| input.untested != Some(0))?;
         let days = (input.now.as_second() - newest.as_second()) / 86_400;
         let untested = input.untested.unwrap_or(0);
         if self.synthetic || (days <= STALE_DAYS && untested <= STALE_COMMITS) {

@@ -183,7 +183,7 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
         headline,
         class,
         stale: context.site.stale(context.input),
-        newest: context.site.measured_until(),
+        newest: context.site.measured_until(context.input),
         stale_days: STALE_DAYS,
         sources,
         first: newest.and_then(|paged| FirstNumbers::of(&paged.run)),

@@ -160,12 +160,12 @@ fn fact(source: &Source, drawn: &Drawn) -> String {
     format!("{change}{remark}{seen}{noise}")
 }
 
-/// What the newest level is compared with: the push before the oldest open regression, else the mark.
+/// Since when the newest level holds: since the oldest open regression, as on the overview, else since the mark.
 fn since(source: &Source, drawn: &Drawn) -> String {
     let oldest = drawn.trace.change_points().find(|step| step.open);
     oldest.map_or_else(
         || source.mark.name.clone(),
-        |step| format!("{} ({})", short(&step.last_before), day(&step.last_before)),
+        |step| format!("{} ({})", short(&step.first_after), day(&step.first_after)),
     )
 }
 
