@@ -221,10 +221,22 @@ fn a_revision_from_before_there_was_a_file_is_measured_as_the_project_declares_i
     assert!(ended.stderr.contains("has no wirebench.toml yet"), "{}", ended.stderr);
     let record = bench.record();
     let found = series(&record, "ask@py@hey");
-    assert!(!of(found, "baseline").is_empty() && !of(found, "candidate").is_empty(), "{found}");
+    assert!(
+        !of(found, "baseline").is_empty() && !of(found, "candidate").is_empty(),
+        "{found}"
+    );
 
     // So a project has a trend on the day on which it starts.
-    let ended = bench.run(&["backfill", "v0..v1", "--to", "h", "--reference", "v2", "--profile", "quick"]);
+    let ended = bench.run(&[
+        "backfill",
+        "v0..v1",
+        "--to",
+        "h",
+        "--reference",
+        "v2",
+        "--profile",
+        "quick",
+    ]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let trend = bench.run(&["history", "trend", "h", "--json"]);
     assert!(trend.stdout.contains("\"runs\":1"), "{}", trend.stdout);
@@ -234,12 +246,18 @@ fn a_revision_from_before_there_was_a_file_is_measured_as_the_project_declares_i
 fn a_server_that_such_a_baseline_cannot_build_is_new() {
     let bench = Bench::empty().file("README.md", "x").commit("v1");
     let declared = written("ok", "build = [\"test\", \"-e\", \"source.py\"]");
-    let bench = bench.file("source.py", "").file("wirebench.toml", &declared).commit("v2");
+    let bench = bench
+        .file("source.py", "")
+        .file("wirebench.toml", &declared)
+        .commit("v2");
     let ended = bench.run(&["run", "--baseline", "v1", "--rounds", "1"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let record = bench.record();
     let found = series(&record, "ask@py@hey");
-    assert_eq!((&found["missing_in"], &found["status"]), (&"baseline".into(), &"ok".into()));
+    assert_eq!(
+        (&found["missing_in"], &found["status"]),
+        (&"baseline".into(), &"ok".into())
+    );
 }
 
 #[test]

@@ -26,6 +26,19 @@ struct BuiltTarget {
     kind: Vec<String>,
 }
 
+/// What `cargo metadata` says.
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    id: String,
+    /// `None` for a package in the file system, such as one of the workspace.
+    source: Option<String>,
+}
+
 /// Builds packages of a Cargo workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
@@ -54,10 +67,10 @@ impl Builder {
         programs.join(format!("{short}-{key}"))
     }
 
-    /// Cargo's target folder below `targets` for the builder's folder: named by that folder's path.
+    /// Cargo's target folder below `targets` for what is built in or below a folder: named by that folder's path.
     #[must_use]
-    pub fn target_below(&self, targets: &Path) -> PathBuf {
-        let folder = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+    pub fn target_below(targets: &Path, folder: &Path) -> PathBuf {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         targets.join(format!("{name}-{}", digest::short(&folder.to_string_lossy())))
     }
@@ -73,12 +86,15 @@ impl Builder {
             return Ok(cached);
         }
         let built = self.build(package)?;
-        let cached = self.cache.as_ref().map(|folder| folder.join(package));
-        if let Some(cached) = cached.filter(|cached| !cached.is_file()) {
+        let Some(cached) = self.cache.as_ref().map(|folder| folder.join(package)) else {
+            return Ok(built);
+        };
+        if !cached.is_file() {
             copy_atomically(&built, &cached)
                 .map_err(|error| format!("{}: cannot be written: {error}", cached.display()))?;
         }
-        Ok(built)
+        // The next revision is built in the same target folder.
+        Ok(if self.reuse { cached } else { built })
     }
 
     /// The cached program of a package, if it may be used.
@@ -87,25 +103,53 @@ impl Builder {
         cached.is_file().then_some(cached)
     }
 
-    fn build(&self, package: &str) -> Result<PathBuf, String> {
+    /// Removes from the target folder what the workspace's own packages left there: revisions share that folder, and Cargo
+    /// names such packages by their place in the workspace, so it would take those of another revision for them.
+    ///
+    /// # Errors
+    /// When cargo cannot say which packages these are, or cannot remove them; the error is a sentence.
+    pub(crate) fn forget_own_packages(&self) -> Result<(), String> {
+        let told = |cargo: &mut Command| match cargo.stdin(Stdio::null()).stderr(Stdio::piped()).output() {
+            Ok(ended) if ended.status.success() => Ok(ended.stdout),
+            Ok(ended) => Err(String::from_utf8_lossy(&ended.stderr).trim().to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
+        let metadata = told(self.cargo("metadata").args(["--locked", "--format-version", "1"]))
+            .map_err(|why| format!("cargo metadata failed: {why}"))?;
+        let metadata: Metadata =
+            serde_json::from_slice(&metadata).map_err(|error| format!("cargo metadata cannot be read: {error}"))?;
+        let own = metadata.packages.into_iter().filter(|package| package.source.is_none());
+        let mut clean = self.cargo("clean");
+        clean.arg("--release");
+        clean.args(own.flat_map(|package| ["--package".to_owned(), package.id]));
+        told(&mut clean).map_err(|why| format!("cargo clean failed: {why}"))?;
+        Ok(())
+    }
+
+    /// A command of Cargo in the builder's folder, with its toolchain and its target folder.
+    fn cargo(&self, command: &str) -> Command {
         let mut cargo = wirebench_spawn::command("cargo");
-        cargo
-            .args([
-                "build",
-                "--release",
-                "--locked",
-                "--message-format=json-render-diagnostics",
-                "--package",
-                package,
-            ])
-            .current_dir(&self.folder)
-            .stdout(Stdio::piped());
+        cargo.arg(command).current_dir(&self.folder);
         if let Some(target) = &self.target {
             cargo.env("CARGO_TARGET_DIR", target);
         }
         if let Some(toolchain) = &self.toolchain {
             cargo.env("RUSTUP_TOOLCHAIN", toolchain);
         }
+        cargo
+    }
+
+    fn build(&self, package: &str) -> Result<PathBuf, String> {
+        let mut cargo = self.cargo("build");
+        cargo
+            .args([
+                "--release",
+                "--locked",
+                "--message-format=json-render-diagnostics",
+                "--package",
+                package,
+            ])
+            .stdout(Stdio::piped());
         run_cargo(cargo, package, &self.interrupt)
     }
 }
@@ -400,7 +444,7 @@ mod tests {
                 ..Builder::default()
             };
             let programs = builder.cache_below(&folder.join(".wirebench/programs"), "0123456789abcdef");
-            let target = builder.target_below(&folder.join(".wirebench/target"));
+            let target = Builder::target_below(&folder.join(".wirebench/target"), &builder.folder);
             [programs, target].map(|path| path.file_name().map(ToOwned::to_owned))
         };
         let (first, copy) = (kept("first"), kept("copy"));

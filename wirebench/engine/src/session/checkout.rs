@@ -57,12 +57,14 @@ impl CheckedOutSide {
             }
             CodeSource::Folder(folder) => {
                 builder.folder.clone_from(folder);
-                builder.target = Some(builder.target_below(&work_path("target")?));
+                builder.target = Some(Builder::target_below(&work_path("target")?, folder));
                 revision = git::state(folder);
             }
             CodeSource::Revision(commit) => {
                 builder.folder = git::checkout(root, commit)?;
-                builder.target = Some(builder.target_below(&work_path("target")?));
+                // One for all revisions: other people's crates are built once.
+                let trees = builder.folder.parent().unwrap_or(&builder.folder);
+                builder.target = Some(Builder::target_below(&work_path("target")?, trees));
                 builder.cache = Some(builder.cache_below(&work_path("programs")?, commit));
                 builder.reuse = true;
                 revision.commit = Some(commit.clone());
@@ -141,6 +143,13 @@ impl CheckedOutSide {
         if !builds.is_empty() {
             let builds: Vec<String> = builds.into_iter().collect();
             log::info!("building {}: {}{}", self.side, builds.join(", "), self.place());
+            if self.builder.reuse
+                && self.side.declares_packages()
+                && let Err(why) = self.builder.forget_own_packages()
+            {
+                let broken = needed.iter().map(|name| ((*name).to_owned(), why.clone()));
+                self.side.broken.extend(broken);
+            }
         }
         self.side.build(needed.into_iter(), &self.builder);
     }
