@@ -12,6 +12,7 @@ const fn finding(finding: Finding) -> &'static str {
         Finding::Reverses => "⇄ reversed on equal terms",
         Finding::Vanishes => "≈ vanishes on equal terms",
         Finding::HoldsOnEqualTermsOnly => "✓ holds on equal terms only",
+        Finding::FarSmallerIfAny => "○ far smaller, if any",
         Finding::CannotTell => "? can't tell",
         Finding::NotMeasured => "– not measured",
     }

@@ -2,11 +2,14 @@
 
 use crate::claims::judged::measured::MeasuredPair;
 use crate::claims::publication::{Claim, Quantity};
+use wirebench_judge::summary::multiple::Multiple;
 
 /// Ratios of claims that differ from 1 by less than this are called equal, because no interval was published.
 const EQUAL_WITHIN: f64 = 0.02;
 /// A difference has vanished when its whole interval differs from 1 by less.
 const VANISHED_WITHIN: f64 = 0.1;
+/// A difference whose whole interval excludes this share of the published one, by logarithms, is far smaller, if there is any.
+const EXCLUDED: f64 = 0.5;
 
 /// The finding for a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub enum Finding {
     Vanishes,
     /// Only on equal terms it holds.
     HoldsOnEqualTermsOnly,
+    /// The interval on equal terms does not exclude equality, but excludes even half of the published difference.
+    FarSmallerIfAny,
     /// The interval on equal terms neither excludes equality nor lies within 10 % of it.
     CannotTell,
     /// A series is missing or gave no figure.
@@ -37,6 +42,7 @@ impl Finding {
         } else {
             by_value(claim.quantity, claim.values)
         };
+        let excludes_half = excludes_half(claim, equal);
         let [theirs, equal] = [theirs, equal].map(|measured| by_interval(claim, measured));
         let is_opposite = |better: Better| better != claimed && matches!(better, Better::First | Better::Second);
         match (theirs == claimed, equal == claimed) {
@@ -45,9 +51,20 @@ impl Finding {
             _ if is_opposite(theirs) => Self::Contradicted,
             _ if is_opposite(equal) => Self::Reverses,
             _ if equal == Better::Neither => Self::Vanishes,
+            _ if excludes_half => Self::FarSmallerIfAny,
             _ => Self::CannotTell,
         }
     }
+}
+
+/// Whether the interval excludes half of the difference that is claimed.
+fn excludes_half(claim: &Claim, measured: &MeasuredPair) -> bool {
+    let [first, second] = claim.values;
+    let half = EXCLUDED * (second / first).ln();
+    let excludes = |times: Multiple| {
+        if half < 0.0 { times.low.ln() > half } else { times.high.ln() < half }
+    };
+    !claims_equality(claim) && measured.times.is_some_and(excludes)
 }
 
 /// Whether a claim says that both sides are equal.

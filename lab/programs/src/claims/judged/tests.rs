@@ -72,7 +72,11 @@ fn equality_needs_an_interval_within_ten_percent() {
     assert_eq!(found(&small, [100.0, 96.0], [100.0, 96.0]), Finding::Holds);
     let different = claim(1000.0, 2000.0);
     assert_eq!(found_in(1.05, &different, [100.0, 100.0]), Finding::Vanishes);
-    assert_eq!(found_in(1.3, &different, [100.0, 100.0]), Finding::CannotTell);
+    assert_eq!(found_in(1.3, &different, [100.0, 100.0]), Finding::FarSmallerIfAny);
+    assert_eq!(found_in(1.6, &different, [100.0, 100.0]), Finding::CannotTell);
+    let smaller = claim(1000.0, 500.0);
+    assert_eq!(found_in(1.3, &smaller, [100.0, 100.0]), Finding::FarSmallerIfAny);
+    assert_eq!(found_in(1.6, &smaller, [100.0, 100.0]), Finding::CannotTell);
 }
 
 fn found(claim: &Claim, theirs: [f64; 2], equal: [f64; 2]) -> Finding {
