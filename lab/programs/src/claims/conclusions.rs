@@ -54,7 +54,10 @@ pub(crate) fn tally(outcomes: &[Outcome]) -> String {
         ),
         (
             of(&[Finding::FarSmallerIfAny]),
-            ["shows a far smaller difference, if any", "show a far smaller difference, if any"],
+            [
+                "shows a far smaller difference, if any",
+                "show a far smaller difference, if any",
+            ],
         ),
         (of(&[Finding::CannotTell]), ["cannot be decided by this run"; 2]),
         (of(&[Finding::NotMeasured]), ["was not measured", "were not measured"]),

@@ -62,7 +62,11 @@ fn excludes_half(claim: &Claim, measured: &MeasuredPair) -> bool {
     let [first, second] = claim.values;
     let half = EXCLUDED * (second / first).ln();
     let excludes = |times: Multiple| {
-        if half < 0.0 { times.low.ln() > half } else { times.high.ln() < half }
+        if half < 0.0 {
+            times.low.ln() > half
+        } else {
+            times.high.ln() < half
+        }
     };
     !claims_equality(claim) && measured.times.is_some_and(excludes)
 }
