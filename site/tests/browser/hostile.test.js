@@ -8,7 +8,7 @@ import { history, run, series, steady } from '../lib/history.js';
 import { CORPUS, injected } from '../lib/hostile.js';
 import { settled } from '../lib/settled.js';
 import { build, folder } from '../lib/sites.js';
-import { files, root } from '../lib/where.js';
+import { files, madeUp } from '../lib/where.js';
 
 const COUNT = 30;
 const pick = (i) => CORPUS[i % CORPUS.length];
@@ -40,7 +40,7 @@ async function months() {
 
 /** A whole run of the demo with every free text made hostile. */
 async function runs(into) {
-  const demo = join(root, 'site/tests/fixtures/made-up/runs/2026/11');
+  const demo = join(madeUp, 'runs/2026/11');
   const names = await files(demo, '.json');
   const target = join(into, 'runs/2026/11');
   await mkdir(target, { recursive: true });

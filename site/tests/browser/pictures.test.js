@@ -7,7 +7,7 @@ import { nightly } from '../lib/nightly.js';
 import { looksLike } from '../lib/pictures.js';
 import { painted, settled } from '../lib/settled.js';
 import { demo } from '../lib/sites.js';
-import { root } from '../lib/where.js';
+import { madeUp } from '../lib/where.js';
 
 // Another system draws letters in another way.
 const elsewhere = process.platform === 'linux' ? false : 'pictures are of Linux';
@@ -18,7 +18,7 @@ let pages;
 
 before(async () => {
   site = await visit(await start(), await demo());
-  const runs = await readdir(join(root, 'site/tests/fixtures/made-up/runs/2026/11'));
+  const runs = await readdir(join(madeUp, 'runs/2026/11'));
   const ofDay = (day) => runs.find((name) => name.includes(`-202611${day}T`)).slice(13, -5);
   pages = {
     overview: 'index.html',

@@ -6,13 +6,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { build, folder } from '../lib/sites.js';
-import { files, root, wirebench } from '../lib/where.js';
+import { files, madeUp, wirebench } from '../lib/where.js';
 
-const DEMO = join(root, 'site/tests/fixtures/made-up');
 const tag = (page, property) => page.match(new RegExp(`<meta property="og:${property}" content="([^"]*)">`))?.[1];
 
 test('the title is the answer, and the picture the newest open step', async () => {
-  const out = await build(DEMO, '--repository', 'octo/weather');
+  const out = await build(madeUp, '--repository', 'octo/weather');
   const index = await readFile(join(out, 'index.html'), 'utf8');
   const answer = index.match(/<h1[^>]*>([^<]*)</)[1];
   assert.equal(tag(index, 'title'), answer);
@@ -30,7 +29,7 @@ test('the title is the answer, and the picture the newest open step', async () =
 test('without gnuplot the tag is left out, and that is said', async () => {
   const out = join(await folder(), '_site');
   const { WIREBENCH_TOOLS: _, ...env } = process.env;
-  const { stderr } = await promisify(execFile)(wirebench, ['site', 'build', DEMO, '--repository', 'octo/weather', '--out', out], { cwd: await folder(), env: { ...env, PATH: '/nonexistent' } });
+  const { stderr } = await promisify(execFile)(wirebench, ['site', 'build', madeUp, '--repository', 'octo/weather', '--out', out], { cwd: await folder(), env: { ...env, PATH: '/nonexistent' } });
   assert.match(stderr, /gnuplot is not installed: pasted links to the site show no picture/);
   const index = await readFile(join(out, 'index.html'), 'utf8');
   assert.equal(tag(index, 'image'), undefined);

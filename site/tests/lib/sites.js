@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { later } from './later.js';
-import { root, wirebench } from './where.js';
+import { madeUp, root, wirebench } from './where.js';
 
 const run = promisify(execFile);
 
@@ -27,7 +27,7 @@ let built;
 
 /** The demo's site; a test that changes files asks for a copy of its own. */
 export async function demo({ copy = false } = {}) {
-  built ??= build(join(root, 'site/tests/fixtures/made-up'));
+  built ??= build(madeUp);
   if (!copy) return built;
   const own = await folder();
   await cp(await built, own, { recursive: true });

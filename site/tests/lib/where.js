@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 
 /** The repository's folder. */
 export const root = resolve(import.meta.dirname, '../../..');
+/** A made-up history in which every state of the dashboard occurs. */
+export const madeUp = join(root, 'site/tests/fixtures/made-up');
 /** The program, built before the tests run. */
 export const wirebench = process.env.WIREBENCH ?? join(process.env.CARGO_TARGET_DIR ?? join(root, 'target'), 'debug/wirebench');
 

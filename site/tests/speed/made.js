@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import { root } from '../lib/where.js';
+import { madeUp } from '../lib/where.js';
 
 const RUNS_A_MONTH = 400;
 /** The newest runs get a page each, so their files are whole; those of older ones are listed and never read. */
@@ -75,7 +75,7 @@ async function runFile(folder, one, series, whole) {
   await mkdir(path, { recursive: true });
   if (!whole) { await writeFile(join(path, one.file), ''); return; }
   if (!template) {
-    const demo = join(root, 'site/tests/fixtures/made-up/runs/2026/11');
+    const demo = join(madeUp, 'runs/2026/11');
     template = JSON.parse(await readFile(join(demo, (await readdir(demo)).sort().find((file) => file.includes('-20261103'))), 'utf8'));
     template.timed = template.series.find(({ rounds }) => rounds.length > 0);
   }

@@ -55,8 +55,8 @@ pub(crate) fn tally(outcomes: &[Outcome]) -> String {
         (
             of(&[Finding::FarSmallerIfAny]),
             [
-                "shows a far smaller difference, if any",
-                "show a far smaller difference, if any",
+                "shows less than half of the published difference, or none",
+                "show less than half of the published difference, or none",
             ],
         ),
         (of(&[Finding::CannotTell]), ["cannot be decided by this run"; 2]),

@@ -40,17 +40,14 @@ pub(super) fn overview(judged: &[Judged]) -> Table {
             let found = conclusions::counted(&judged.outcomes).filter(|tested| wanted.contains(&tested.finding));
             found.filter(|tested| !tested.is_far_smaller()).count().to_string()
         };
-        let of = |wanted| {
-            let found = conclusions::counted(&judged.outcomes);
-            found.filter(|tested| tested.finding == wanted).count()
-        };
-        let far_smaller = conclusions::counted(&judged.outcomes).filter(|tested| tested.is_far_smaller());
+        let far_smaller = conclusions::counted(&judged.outcomes)
+            .filter(|tested| tested.is_far_smaller() || tested.finding == Finding::FarSmallerIfAny);
         [
             format!("[{0}](comparisons/{0}.md)", comparison.letter),
             plain(&comparison.title),
             plain(&comparison.advice),
             count([Finding::Holds, Finding::HoldsOnEqualTermsOnly]),
-            (far_smaller.count() + of(Finding::FarSmallerIfAny)).to_string(),
+            far_smaller.count().to_string(),
             count([Finding::Contradicted, Finding::Reverses]),
             count([Finding::Vanishes; 2]),
             count([Finding::CannotTell, Finding::NotMeasured]),

@@ -28,7 +28,7 @@ const GRPC_NONSENSE: &[u8] = b"\0\0\0\x04\0\0\0\0\0\
 /// Asks a controller and a gRPC service in front of `upstream`; both must answer with this kind of failure.
 #[tokio::main(flavor = "current_thread")]
 async fn expect(what: &str, inner: &str, upstream: SocketAddr, status: u16) {
-    // Only what is too late has a deadline that matters: on a busy machine the short one would end what hangs up, too.
+    // A short deadline only where it has to expire: on a busy machine 300 ms can pass before a neighbour hangs up.
     let deadline = if status == 504 { DEADLINE_MS } else { 10 * DEADLINE_MS }.to_string();
     let controller = tier_before(&["--role", "controller"], inner, upstream, &deadline);
     let service = tier_before(&["--role", "service", "--serve", "grpc"], inner, upstream, &deadline);

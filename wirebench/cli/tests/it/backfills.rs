@@ -129,3 +129,34 @@ fn a_backfill_that_cannot_be_is_refused_before_anything_is_measured() {
     );
     assert!(!bench.path("h").exists());
 }
+
+#[test]
+fn an_old_history_is_stale_only_if_commits_came_after_it() {
+    let bench = five_commits();
+    let commit = [
+        "commit",
+        "--quiet",
+        "--amend",
+        "--no-edit",
+        "--date",
+        "2020-01-01T00:00:00Z",
+    ];
+    bench.git(&commit);
+    bench.git(&[
+        "rebase",
+        "--quiet",
+        "--force-rebase",
+        "--committer-date-is-author-date",
+        "HEAD~1",
+    ]);
+    let ended = bench.run(&["backfill", "HEAD~1..HEAD", "--to", "h"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let overview = |bench: &Bench| {
+        let ended = bench.run(&["site", "build", "h", "--out", "s"]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        std::fs::read_to_string(bench.path("s/index.html")).unwrap()
+    };
+    assert!(!overview(&bench).contains("Stale: "));
+    let bench = bench.file("notes.txt", "six").commit("c6");
+    assert!(overview(&bench).contains("Stale: the newest run is of 2020-01-01"));
+}

@@ -222,6 +222,22 @@ fn a_build_failure_is_named_as_its_sides() {
     assert_eq!(bench.git(&["status", "--porcelain"]), "");
 }
 
+#[test]
+fn a_workspace_that_cargo_cannot_read_costs_only_its_packages() {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    let bench = package(bench, &working())
+        .file("Cargo.toml", "nonsense")
+        .commit("broken");
+    let bench = package(bench, &working()).commit("works");
+    let ended = bench.run(&["run", "--baseline", "broken", "--rounds", "1", "--measure-identical"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let record = bench.record();
+    let reason = series(&record, "ask@tiny@fake")["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("cargo metadata failed"), "{reason}");
+    let other = series(&record, "ask@py@fake");
+    assert!(other["status"] == "ok" && !of(other, "baseline").is_empty(), "{other}");
+}
+
 /// Programs of revisions, by commit.
 fn kept(bench: &Bench) -> Vec<(String, std::time::SystemTime)> {
     let Ok(folders) = fs::read_dir(bench.path(".wirebench/programs")) else {
@@ -251,7 +267,11 @@ fn a_revision_is_built_once_and_two_revisions_do_not_get_each_others_program() {
         .stderr
         .matches("; the first build there compiles everything")
         .count();
-    assert_eq!(anew, 1, "what they share is compiled once: {}", ended.stderr);
+    assert_eq!(
+        anew, 1,
+        "only the first build says that it compiles everything: {}",
+        ended.stderr
+    );
     let record = bench.record();
     let found = series(&record, "ask@tiny@fake");
     assert!(

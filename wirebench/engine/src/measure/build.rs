@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -55,6 +56,8 @@ pub struct Builder {
     pub reuse: bool,
     /// Ends a build that runs.
     pub interrupt: Interrupt,
+    /// Whether the target folder was freed of other revisions' packages; empty before the first build.
+    pub cleaned: OnceLock<Result<(), String>>,
 }
 
 impl Builder {
@@ -67,7 +70,8 @@ impl Builder {
         programs.join(format!("{short}-{key}"))
     }
 
-    /// Cargo's target folder below `targets` for what is built in or below a folder: named by that folder's path.
+    /// The target folder, below `targets`, in which Cargo builds a workspace folder or every workspace below a folder. Its
+    /// name depends on the path of that folder.
     #[must_use]
     pub fn target_below(targets: &Path, folder: &Path) -> PathBuf {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -84,6 +88,10 @@ impl Builder {
     pub fn package(&self, package: &str) -> Result<PathBuf, String> {
         if let Some(cached) = self.cached(package) {
             return Ok(cached);
+        }
+        if self.reuse {
+            // Once: packages of this revision share what was built since.
+            self.cleaned.get_or_init(|| self.clean_own_packages()).clone()?;
         }
         let built = self.build(package)?;
         let Some(cached) = self.cache.as_ref().map(|folder| folder.join(package)) else {
@@ -103,12 +111,12 @@ impl Builder {
         cached.is_file().then_some(cached)
     }
 
-    /// Removes from the target folder what the workspace's own packages left there: revisions share that folder, and Cargo
-    /// names such packages by their place in the workspace, so it would take those of another revision for them.
+    /// Removes the workspace's own packages from the target folder, which all revisions share. Cargo identifies such a package
+    /// by its path within the workspace, so it would take the package that another revision built for this one's.
     ///
     /// # Errors
-    /// When cargo cannot say which packages these are, or cannot remove them; the error is a sentence.
-    pub(crate) fn forget_own_packages(&self) -> Result<(), String> {
+    /// When cargo cannot list these packages, or cannot remove them; the error is a sentence.
+    fn clean_own_packages(&self) -> Result<(), String> {
         let told = |cargo: &mut Command| match cargo.stdin(Stdio::null()).stderr(Stdio::piped()).output() {
             Ok(ended) if ended.status.success() => Ok(ended.stdout),
             Ok(ended) => Err(String::from_utf8_lossy(&ended.stderr).trim().to_owned()),
@@ -122,8 +130,9 @@ impl Builder {
         let mut clean = self.cargo("clean");
         clean.arg("--release");
         clean.args(own.flat_map(|package| ["--package".to_owned(), package.id]));
-        told(&mut clean).map_err(|why| format!("cargo clean failed: {why}"))?;
-        Ok(())
+        told(&mut clean)
+            .map_err(|why| format!("cargo clean failed: {why}"))
+            .map(drop)
     }
 
     /// A command of Cargo in the builder's folder, with its toolchain and its target folder.

@@ -143,13 +143,6 @@ impl CheckedOutSide {
         if !builds.is_empty() {
             let builds: Vec<String> = builds.into_iter().collect();
             log::info!("building {}: {}{}", self.side, builds.join(", "), self.place());
-            if self.builder.reuse
-                && self.side.declares_packages()
-                && let Err(why) = self.builder.forget_own_packages()
-            {
-                let broken = needed.iter().map(|name| ((*name).to_owned(), why.clone()));
-                self.side.broken.extend(broken);
-            }
         }
         self.side.build(needed.into_iter(), &self.builder);
     }

@@ -99,20 +99,19 @@ impl Site {
         }
     }
 
-    /// Until when nothing is unmeasured, as scripts read it: when the newest push was made, or the page, where no commit came
-    /// after that push. Empty without a push, and for a history that is made up.
-    pub(super) fn measured_until(&self, input: &Input) -> String {
-        let newest = self.newest.filter(|_| !self.synthetic);
-        let until = newest.map(|newest| if input.untested == Some(0) { input.now } else { newest });
-        until.map_or_else(String::new, |until| until.to_string())
+    /// When the newest measured push was made; when the page was built, if no commit came after that push. `None` without a
+    /// push, and for a history that is made up.
+    pub(super) fn measured_until(&self, input: &Input) -> Option<Timestamp> {
+        let newest = self.newest.filter(|_| !self.synthetic)?;
+        Some(if input.untested == Some(0) { input.now } else { newest })
     }
 
     /// Why the newest run may be too old to go by, when it was when the site was built.
     pub(super) fn stale(&self, input: &Input) -> Option<String> {
-        let newest = self.newest.filter(|_| input.untested != Some(0))?;
+        let newest = self.measured_until(input)?;
         let days = (input.now.as_second() - newest.as_second()) / 86_400;
         let untested = input.untested.unwrap_or(0);
-        if self.synthetic || (days <= STALE_DAYS && untested <= STALE_COMMITS) {
+        if days <= STALE_DAYS && untested <= STALE_COMMITS {
             return None;
         }
         let commits = match untested {

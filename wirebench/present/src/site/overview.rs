@@ -183,7 +183,10 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
         headline,
         class,
         stale: context.site.stale(context.input),
-        newest: context.site.measured_until(context.input),
+        newest: context
+            .site
+            .measured_until(context.input)
+            .map_or_else(String::new, |until| until.to_string()),
         stale_days: STALE_DAYS,
         sources,
         first: newest.and_then(|paged| FirstNumbers::of(&paged.run)),

@@ -42,16 +42,15 @@ impl Finding {
         } else {
             by_value(claim.quantity, claim.values)
         };
-        let excludes_half = excludes_half(claim, equal);
-        let [theirs, equal] = [theirs, equal].map(|measured| by_interval(claim, measured));
+        let [theirs_better, equal_better] = [theirs, equal].map(|measured| by_interval(claim, measured));
         let is_opposite = |better: Better| better != claimed && matches!(better, Better::First | Better::Second);
-        match (theirs == claimed, equal == claimed) {
+        match (theirs_better == claimed, equal_better == claimed) {
             (true, true) => Self::Holds,
             (false, true) => Self::HoldsOnEqualTermsOnly,
-            _ if is_opposite(theirs) => Self::Contradicted,
-            _ if is_opposite(equal) => Self::Reverses,
-            _ if equal == Better::Neither => Self::Vanishes,
-            _ if excludes_half => Self::FarSmallerIfAny,
+            _ if is_opposite(theirs_better) => Self::Contradicted,
+            _ if is_opposite(equal_better) => Self::Reverses,
+            _ if equal_better == Better::Neither => Self::Vanishes,
+            _ if excludes_half(claim, equal) => Self::FarSmallerIfAny,
             _ => Self::CannotTell,
         }
     }
