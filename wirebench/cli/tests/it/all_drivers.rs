@@ -37,6 +37,8 @@ fn a_quick_run_measures_both_servers_with_every_driver() {
         "run",
         "--profile",
         "quick",
+        "--only",
+        "timings",
         "--rounds",
         "1",
         "--seed",

@@ -71,6 +71,7 @@ fn lines(bench: &Bench, name: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn a_postgres_is_started_and_seeded_once_and_written_to() {
     let bench = notes(SEED);
     let ended = bench.run(&["run", "--rounds", "3"]);

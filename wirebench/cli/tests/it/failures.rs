@@ -281,6 +281,7 @@ fn a_full_disk_costs_the_series_not_the_record() {
     );
     let output = std::process::Command::new("unshare")
         .args(["--mount", "sh", "-c", &script])
+        .env("WIREBENCH_LOCK", bench.path("wirebench.toml"))
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stderr);

@@ -82,6 +82,7 @@ fn near(hosts: &Hosts, bench: &Bench) -> Value {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn a_slow_and_lossy_link_is_added_to_the_latency_and_said() {
     let Some(hosts) = Hosts::make() else { return };
     let bench = bench("connections = 1, duration = \"2s\"");
