@@ -120,7 +120,7 @@ mod tests {
     fn each_runtime_comes_with_its_filter_and_what_it_injects() {
         let found = runtimes(Path::new("/p")).unwrap();
         let names: Vec<&str> = found.iter().map(|runtime| runtime.name.as_str()).collect();
-        assert_eq!(names, ["node", "python"]);
+        assert_eq!(names, ["go", "node", "python"]);
         for file in [
             "node/normalise.jq",
             "node/end.cjs",

@@ -12,6 +12,25 @@ use crate::read::{DeclareError, Place};
 /// of the program's repository, and the variable's value before.
 pub const PLACEHOLDERS: [&str; 4] = ["folder", "out", "root", "before"];
 
+/// What valgrind's callgrind counts of a program: machine instructions, as of native code.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnderCallgrind {
+    /// Functions that depend on timing, by the beginnings of their names: their own instructions are left out.
+    pub left_out: Vec<String>,
+    /// Those of them that are counted all the same.
+    pub kept: Vec<String>,
+}
+
+impl UnderCallgrind {
+    /// Whether the own instructions of a function are left out.
+    #[must_use]
+    pub fn leaves_out(&self, function: &str) -> bool {
+        let is_among = |starts: &[String]| starts.iter().any(|start| function.starts_with(start));
+        is_among(&self.left_out) && !is_among(&self.kept)
+    }
+}
+
 /// A runtime, as `counter.toml` declares it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,11 +43,16 @@ pub struct Runtime {
     pub folder: PathBuf,
     /// A description of one line.
     pub about: String,
-    /// The names of its program files, without a version at the end.
+    /// The names of its program files, without a version at the end; `go` stands for whatever the Go compiler made.
     pub programs: Vec<String>,
-    /// What it counts, in the singular.
+    /// For a compiled language: callgrind counts, not the runtime, so there is no `normalise.jq`.
+    #[serde(default)]
+    pub callgrind: Option<UnderCallgrind>,
+    /// What the runtime counts, in the singular.
+    #[serde(default)]
     pub unit: String,
     /// What one more call of a function may cost by itself, in this unit: moving code to another function costs no more.
+    #[serde(default)]
     pub call: u32,
     /// The environment variables that make a program count.
     pub env: BTreeMap<String, String>,
@@ -42,7 +66,7 @@ impl Runtime {
             return Err(place.wrong("env", message));
         }
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase());
-        if !is_word(&self.unit) {
+        if self.callgrind.is_none() && !is_word(&self.unit) {
             return Err(place.wrong("unit", "expected a word of lower-case letters, such as \"block\""));
         }
         let folder = place.file.parent().map(PathBuf::from).unwrap_or_default();

@@ -35,7 +35,7 @@ pub fn callgrind(bytes: &[u8]) {
         return;
     }
     in_file("callgrind.out", bytes, |file| {
-        if let Ok(read) = profile::callgrind::read(file, &profile::Tree::of(None)) {
+        if let Ok(read) = profile::callgrind::read(file, &profile::Tree::of(None), None) {
             let mut twice = read.clone();
             twice.absorb(read);
         }

@@ -108,7 +108,8 @@ pub struct FunctionCost {
     pub metric: Metric,
     /// Its own cost per request: without the functions it calls, with the allocator's work for it.
     pub cost: f64,
-    /// Its inclusive cost per request: with the functions it calls; null in older records.
+    /// Its inclusive cost per request: with the functions it calls; null in older records, and of programs that go from stack to
+    /// stack, as Go's do: callgrind then loses callers, so that `blamed` is too little for some functions and too much for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inclusive: Option<f64>,
     /// Its blamed cost per request: its own, and that of the code outside the project that it calls; null for other code, and

@@ -1,5 +1,5 @@
-//! "Which function got slower?" for Node.js and Python: what real servers' own functions do, counted by their runtimes, in two
-//! commits of a repository.
+//! "Which function got slower?" for Go, Node.js and Python: what real servers' own functions do, counted by callgrind or by their
+//! runtimes, in two commits of a repository.
 
 use serde_json::Value;
 
@@ -81,11 +81,76 @@ class Handler(BaseHTTPRequestHandler):
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 "#;
 
+/// Its HTTP library answers from goroutines.
+const GO: &str = r#"package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+)
+
+var prices = []int{3, 5, 8, 13, 21}
+
+type line struct {
+	Price int `json:"price"`
+	Tax   int `json:"tax"`
+}
+
+func discount(sum int) int {
+	if sum > 20 {
+		return sum - 1
+	}
+	return sum
+}
+
+func render(price int) string {
+	tax := 1
+	if price > 10 {
+		tax = 2
+	}
+	text, err := json.Marshal(line{price, tax})
+	if err != nil {
+		log.Panic(err)
+	}
+	return string(text)
+}
+
+func order() string {
+	sum := 0
+	var lines []string
+	for _, price := range prices {
+		sum += price
+		lines = append(lines, render(price))
+	}
+	return fmt.Sprintf("%d %s", discount(sum), strings.Join(lines, ";"))
+}
+
+func main() {
+	http.HandleFunc("/ask", func(w http.ResponseWriter, r *http.Request) {
+		answer := make(chan string)
+		go func() { answer <- order() }()
+		fmt.Fprint(w, <-answer)
+	})
+	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Args[1], nil))
+}
+"#;
+
 /// A repository with one server, committed as `base`.
 fn shop(file: &str, text: &str) -> Bench {
-    let program = if file.ends_with(".py") { built::python() } else { "node" };
+    let command = match file.rsplit('.').next() {
+        Some("go") => {
+            "build = [\"go\", \"build\", \"-o\", \".wirebench/bin/shop\", \".\"]\ncommand = [\".wirebench/bin/shop\"]"
+                .into()
+        }
+        Some("py") => format!("command = [{:?}, {file:?}]", built::python()),
+        _ => format!("command = [\"node\", {file:?}]"),
+    };
     let server = format!(
-        "about = \"test\"\nprotocols = [\"http\"]\ncommand = [{program:?}, {file:?}]\nargs = [\"{{port}}\"]\n\
+        "about = \"test\"\nprotocols = [\"http\"]\n{command}\nargs = [\"{{port}}\"]\n\
          ready = {{ tcp = true }}\n[operations.ask]\nrequest = {{ path = \"/ask\" }}\nexpect = {{ status = 200 }}\n"
     );
     Bench::new()
@@ -95,6 +160,7 @@ fn shop(file: &str, text: &str) -> Bench {
         )
         .real_driver("hey")
         .file("servers/shop/server.toml", &server)
+        .file("go.mod", "module shop\n\ngo 1.24\n")
         .file(file, text)
         .commit("base")
 }
@@ -107,15 +173,21 @@ fn edited(text: &str, edits: &[(&str, &str)]) -> String {
     })
 }
 
-/// What functions do more or less often in the working tree than at `base`, and how counting ended.
-fn work(bench: &Bench, out: &str) -> (Value, Ended) {
+/// The counted series of the working tree against `base`, and how counting ended.
+fn counted(bench: &Bench, out: &str) -> (Value, Ended) {
     let folder = bench.path(out);
     let ended = bench.run(&["count", "--baseline", "base", "--out", &folder.display().to_string()]);
     assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
     let text = std::fs::read(run_folder(&folder).join("comparison.json")).unwrap();
     let comparison: Value = serde_json::from_slice(&text).unwrap();
     assert_fits("comparison.v2.schema.json", &comparison);
-    (comparison["series"][0]["work"].clone(), ended)
+    (comparison["series"][0].clone(), ended)
+}
+
+/// What functions do more or less often in the working tree than at `base`, and how counting ended.
+fn work(bench: &Bench, out: &str) -> (Value, Ended) {
+    let (series, ended) = counted(bench, out);
+    (series["work"].clone(), ended)
 }
 
 /// Each function with its change and line, or what else happened to it.
@@ -134,6 +206,50 @@ fn changes(work: &Value) -> Vec<String> {
         )
     };
     work["functions"].as_array().into_iter().flatten().map(said).collect()
+}
+
+#[test]
+fn a_go_function_that_renders_twice_is_named_with_its_line() {
+    let twice = [(
+        "lines = append(lines, render(price))",
+        "lines = append(lines, render(price))\n\t\trender(price + 1)",
+    )];
+    let bench = shop("shop.go", GO).file("shop.go", &edited(GO, &twice));
+    let (series, ended) = counted(&bench, "twice");
+    let first = &series["functions"][0];
+    assert_eq!(
+        (&first["function"], &first["own_code"]),
+        (&"main.order".into(), &true.into()),
+        "{series:#}"
+    );
+    assert_eq!(first["source"]["file"], "shop.go");
+    assert!(
+        ended.stdout.contains("most of it in main.order, shop.go:"),
+        "{}",
+        ended.stdout
+    );
+}
+
+/// Without the functions that depend on timing, the same program differs by less than the smallest margin.
+#[test]
+#[ignore = "nightly"]
+fn equal_work_in_go_is_unchanged() {
+    let same = [
+        ("var prices", "// What everything costs.\n// In euros.\nvar prices"),
+        ("func discount", "func reduced"),
+        ("discount(sum)", "reduced(sum)"),
+        ("lines", "rendered"),
+    ];
+    let bench = shop("shop.go", GO);
+    let text = same
+        .iter()
+        .fold(GO.to_owned(), |text, (from, to)| text.replace(from, to));
+    let bench = bench.file("shop.go", &text);
+    let (series, ended) = counted(&bench, "same");
+    let metrics = series["metrics"].as_array().unwrap();
+    let instructions = metrics.iter().find(|one| one["metric"] == "instructions").unwrap();
+    assert_eq!(instructions["verdict"], "unchanged", "{instructions:#}{}", ended.stdout);
+    assert_eq!(series["functions"], serde_json::json!([]), "{series:#}");
 }
 
 #[test]

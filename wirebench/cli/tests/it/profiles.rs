@@ -56,7 +56,7 @@ impl Program {
             "--separate-callers=40",
             "--callgrind-out-file=FILE",
         ];
-        callgrind::read(&self.counted(&tool, requests), &tree()).unwrap()
+        callgrind::read(&self.counted(&tool, requests), &tree(), None).unwrap()
     }
 
     fn allocated(&self, requests: u64) -> dhat::Allocated {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::count::busy;
 use crate::count::profile::{ProfileError, Tree};
-use crate::count::program::ServerProgram;
+use crate::count::program::{ServerProgram, is_under_callgrind};
 use crate::count::server_run::{ServerRun, ServerRunError};
 use crate::count::tool::{Tool, Toolbox, written};
 use crate::count::tool_output::ToolOutput;
@@ -231,7 +231,11 @@ impl Counter<'_> {
             }
         }
         for (server, program) in programs {
-            (self.tell)(&match (program.uncountable(), self.runtime_of(program)) {
+            let runtime = self.runtime_of(program);
+            (self.tell)(&match (program.uncountable(runtime), runtime) {
+                (Some(why), runtime) if is_under_callgrind(runtime) => {
+                    format!("{server}: instructions by function, bytes and segments are counted; {why}")
+                }
                 (Some(why), Some(runtime)) => {
                     format!(
                         "{server}: bytes, segments and {}s by function are counted; {why}",
@@ -328,15 +332,27 @@ impl Counter<'_> {
             let known = &all[job];
             // Tools repeat the wire bytes of what they can count, further plain runs those of the rest.
             let is_needless = known.facts().is_some_and(|plain| {
-                let is_uncountable = plain.program.uncountable().is_some();
-                run.runtime = self.runtime_of(&plain.program).filter(|_| run.tool == Tool::Runtime);
+                let runtime = self.runtime_of(&plain.program);
+                let is_uncountable = plain.program.uncountable(runtime).is_some();
+                let is_under_callgrind = is_under_callgrind(runtime);
+                let tool = if is_under_callgrind {
+                    Tool::Callgrind
+                } else {
+                    Tool::Runtime
+                };
+                run.runtime = runtime.filter(|_| run.tool == tool);
+                if is_under_callgrind {
+                    // Its memory does not depend on the layout: further repetitions tell more.
+                    run.layout = 0;
+                }
                 match run.tool {
-                    Tool::Plain => !planned.is_first_plain() && !is_uncountable,
+                    Tool::Plain => !planned.is_first_plain() && (!is_uncountable || is_under_callgrind),
                     Tool::Runtime => run.runtime.is_none(),
-                    Tool::Strace | Tool::Dhat | Tool::Callgrind => is_uncountable,
+                    Tool::Strace | Tool::Dhat => is_uncountable,
+                    Tool::Callgrind => is_uncountable && !is_under_callgrind,
                 }
             });
-            let is_plain_needed = run.runtime.is_none() && known.failed.contains_key(&Tool::Plain);
+            let is_plain_needed = run.tool != Tool::Runtime && known.failed.contains_key(&Tool::Plain);
             if is_needless || known.failed.contains_key(&run.tool) || is_plain_needed {
                 return;
             }
@@ -396,8 +412,13 @@ impl Counter<'_> {
             None => {
                 let tree = Tree::of(run.side.repository.as_deref()).or(Some(self.bench.root));
                 let output = match run.runtime {
-                    Some(runtime) => work::read(runtime, self.jq, folder, &tree)?.map(ToolOutput::Work),
-                    None => ToolOutput::read(run.tool, run.stacks, &written(run.tool, folder), &tree)?,
+                    Some(runtime) if run.tool == Tool::Runtime => {
+                        work::read(runtime, self.jq, folder, &tree)?.map(ToolOutput::Work)
+                    }
+                    runtime => {
+                        let callgrind = runtime.and_then(|runtime| runtime.callgrind.as_ref());
+                        ToolOutput::read(run.tool, run.stacks, &written(run.tool, folder), &tree, callgrind)?
+                    }
                 };
                 output.ok_or_else(|| RunError::Nothing(run.tool.name()))?
             }
@@ -415,10 +436,11 @@ impl Counter<'_> {
         if let Some(why) = &job.broken {
             return Ok(Counts::without(variant, CountStatus::Failed, why.clone()));
         }
+        let runtime = runs.facts().and_then(|plain| self.runtime_of(&plain.program));
         runs.counts(
             variant,
             (self.spread_at_most, busy),
-            runs.facts().and_then(|plain| self.runtime_of(&plain.program)),
+            runtime,
             self.folder,
             &format!("counts/{}", job.series.id),
         )

@@ -94,10 +94,11 @@ fn sampling_error(few: &[f64], many: &[f64]) -> f64 {
     error * STANDARD_ERRORS.get(all - 1).copied().unwrap_or(FEWEST_STANDARD_ERRORS)
 }
 
-/// By how much repetitions of a figure differ at the first start layout, as a share of it; `None` if it is not known.
+/// By how much the two repetitions of a figure differ at the first start layout, as a share of it; `None` if it is not known,
+/// or if there are more repetitions, so that one of them says little.
 #[must_use]
 pub fn disagreement(figure: &Figure) -> Option<f64> {
-    let (few, many, _) = ends(&at(&figure.points, 0))?;
+    let (few, many, _) = ends(&at(&figure.points, 0)).filter(|(few, many, _)| few.len().max(many.len()) <= 2)?;
     let difference = mean(&many) - mean(&few);
     (difference > 0.0).then(|| distance(&few, &many) / difference)
 }

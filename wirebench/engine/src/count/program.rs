@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::measure::usage;
 use object::{Object as _, ObjectSymbol as _};
+use wirebench_declare::runtime::Runtime;
 
 /// From this share of a core on, an idle program has work in the background.
 const BACKGROUND_WORK: f64 = 0.02;
@@ -19,7 +20,7 @@ const INTERPRETERS: [&str; 14] = [
 pub struct ServerProgram {
     /// Its program file.
     pub file: Option<PathBuf>,
-    /// The names of the program files of all its processes, without a version at the end.
+    /// The names of the program files of all its processes, without a version at the end; `go` if the Go compiler made it.
     pub names: BTreeSet<String>,
     /// Its name, if it is an interpreter or a virtual machine.
     pub interpreter: Option<String>,
@@ -34,27 +35,33 @@ pub struct ServerProgram {
 }
 
 impl ServerProgram {
-    /// Why instructions, allocations and system calls of such a program are not counted: they would not repeat. `None` for
-    /// native code without a language runtime. The number of system calls of an event loop, a scheduler or a garbage
-    /// collector depends on timing: equal code differs by some percent, and by tens of percent on a busy machine.
+    /// Why allocations and system calls of such a program are not counted, nor its instructions unless `runtime` says how: they
+    /// would not repeat. `None` for native code without a language runtime. The number of system calls of an event loop, a
+    /// scheduler or a garbage collector depends on timing: equal code differs by some percent, and by tens of percent on a busy
+    /// machine.
     #[must_use]
-    pub fn uncountable(&self) -> Option<String> {
+    pub fn uncountable(&self, runtime: Option<&Runtime>) -> Option<String> {
         let why = match (&self.interpreter, self.generates_code, self.go) {
             (Some(name), _, _) => format!("{name} runs the program"),
             (None, true, _) => "the program makes code at run time".to_owned(),
             (None, false, true) => "Go's scheduler and garbage collector work differently in every run".to_owned(),
             (None, false, false) => return None,
         };
+        let what = if is_under_callgrind(runtime) {
+            "instructions of its scheduler"
+        } else {
+            "instructions"
+        };
         Some(format!(
-            "instructions, allocations and system calls are not counted: {why}, so they would not repeat"
+            "{what}, allocations and system calls are not counted: {why}, so they would not repeat"
         ))
     }
 
     /// The remarks on its counts.
     #[must_use]
-    pub fn remarks(&self) -> Vec<String> {
+    pub fn remarks(&self, runtime: Option<&Runtime>) -> Vec<String> {
         let mut remarks = Vec::new();
-        remarks.extend(self.uncountable());
+        remarks.extend(self.uncountable(runtime));
         if let Some(share) = self.idle_share {
             remarks.push(format!(
                 "used {:.0} % of a core without being asked: work in the background is counted with the requests",
@@ -65,15 +72,21 @@ impl ServerProgram {
     }
 }
 
+/// Whether callgrind counts the instructions of programs of this runtime.
+#[must_use]
+pub fn is_under_callgrind(runtime: Option<&Runtime>) -> bool {
+    runtime.is_some_and(|runtime| runtime.callgrind.is_some())
+}
+
 /// Examines a running process that used `idle_share` of a core without requests.
 #[must_use]
 pub fn examine(process: i32, idle_share: f64) -> ServerProgram {
     let (file, generates_code) = executable(process);
     let group = usage::members(process).into_iter();
-    let names = group.filter_map(|member| unversioned(&executable(member).0?));
     let (go, own_allocator) = file.as_deref().map_or((false, false), linked);
+    let names = group.filter_map(|member| unversioned(&executable(member).0?));
     ServerProgram {
-        names: names.collect(),
+        names: names.chain(go.then(|| "go".to_owned())).collect(),
         interpreter: file.as_deref().and_then(interpreter),
         go,
         own_allocator,
@@ -160,7 +173,7 @@ mod tests {
 
     #[test]
     fn only_native_code_without_a_run_time_is_counted() {
-        assert_eq!(ServerProgram::default().uncountable(), None);
+        assert_eq!(ServerProgram::default().uncountable(None), None);
         let programs = [
             ServerProgram {
                 interpreter: Some("python".into()),
@@ -176,16 +189,16 @@ mod tests {
             },
         ];
         for (program, word) in programs.iter().zip(["python", "run time", "Go's"]) {
-            assert!(program.uncountable().unwrap().contains(word));
-            assert_eq!(program.remarks().len(), 1);
+            assert!(program.uncountable(None).unwrap().contains(word));
+            assert_eq!(program.remarks(None).len(), 1);
         }
     }
 
     #[test]
     fn a_program_at_rest_without_run_time_code_needs_no_remark() {
-        assert!(ServerProgram::default().remarks().is_empty());
+        assert!(ServerProgram::default().remarks(None).is_empty());
         let own = examine(std::process::id().try_into().unwrap(), 0.5);
         assert!(cfg!(not(target_os = "linux")) || own.file.is_some());
-        assert_eq!(own.remarks().len(), 1, "{own:?}");
+        assert_eq!(own.remarks(None).len(), 1, "{own:?}");
     }
 }

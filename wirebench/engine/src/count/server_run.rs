@@ -10,7 +10,7 @@ use crate::count::program::{ServerProgram, examine};
 use crate::count::ready;
 use crate::count::relay::Relay;
 use crate::count::threads::GroupThreads;
-use crate::count::tool::{Tool, Toolbox};
+use crate::count::tool::{Detail, Tool, Toolbox};
 use crate::count::wire::Wire;
 use crate::count::work;
 use crate::measure::cores::Cores;
@@ -45,7 +45,7 @@ pub struct ServerRun<'a> {
     pub tool: Tool,
     /// Requests that the driver sends.
     pub requests: u64,
-    /// The runtime that counts, of runs under [`Tool::Runtime`].
+    /// The runtime that counts, of runs under [`Tool::Runtime`]; of runs under callgrind, the one whose environment lets it.
     pub runtime: Option<&'a Runtime>,
     /// The start layout, an index into [`LAYOUTS`]: by how much paths and environment are lengthened.
     pub layout: usize,
@@ -213,9 +213,18 @@ impl ServerRun<'_> {
         if let Some(command) = side.programs.get_mut(name) {
             let program = at_layout(&command[0], home.as_deref(), self.layout);
             command[0] = program.map_err(|source| ServerRunError::unwritable(Path::new(&command[0]), source))?;
-            *command = toolbox.wrap(self.tool, command, folder, self.stacks);
+            *command = toolbox.wrap(self.tool, command, folder, self.detail());
         }
         Ok(side)
+    }
+
+    /// What the tool keeps.
+    fn detail(&self) -> Detail {
+        match (self.stacks, self.runtime) {
+            (true, _) => Detail::Stacks,
+            (false, Some(_)) => Detail::Functions,
+            (false, None) => Detail::Total,
+        }
     }
 
     /// Runs the driver against the server, whose process group has this id, through a relay.
@@ -301,7 +310,7 @@ impl ServerRun<'_> {
             return Err(ServerRunError::OtherLoad(message));
         }
         // What functions do is the same over any connection.
-        if wire.connections != 1 && self.runtime.is_none() {
+        if wire.connections != 1 && self.tool != Tool::Runtime {
             return Err(ServerRunError::Connections {
                 driver: driver.clone(),
                 connections: wire.connections,
@@ -312,15 +321,9 @@ impl ServerRun<'_> {
     }
 }
 
-/// Environment variables that make runtimes without `{threads}` use one thread; other programs ignore them. Go preempts
-/// threads by signals, which callgrind does not survive.
+/// Environment variables that make runtimes without `{threads}` use one thread; other programs ignore them.
 fn use_one_thread(env: &mut BTreeMap<String, String>) {
     env.entry("GOMAXPROCS".into()).or_insert_with(|| "1".into());
-    let settings = env.entry("GODEBUG".into()).or_default();
-    if !settings.is_empty() {
-        settings.push(',');
-    }
-    settings.push_str("asyncpreemptoff=1");
 }
 
 /// Waits for the wall clock to begin a second, so that most loads lie within one. Servers do some things once a second:

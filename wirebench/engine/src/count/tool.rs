@@ -7,6 +7,17 @@ use crate::measure::tools;
 /// How many callers of a function are kept.
 const CALLERS: u32 = 40;
 
+/// What callgrind keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The instructions of the whole run.
+    Total,
+    /// Those of each function.
+    Functions,
+    /// Those of each call stack of up to [`CALLERS`] functions, which takes time.
+    Stacks,
+}
+
 /// The tool under which a server runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tool {
@@ -64,9 +75,8 @@ impl Tool {
         }
     }
 
-    /// The words before a server's command. Counts are written to `folder`, one file for each process. With `stacks`, which
-    /// takes time, call stacks of up to [`CALLERS`] functions are kept.
-    fn prefix(self, program: &Path, folder: &Path, stacks: bool) -> Vec<String> {
+    /// The words before a server's command. Counts are written to `folder`, one file for each process.
+    fn prefix(self, program: &Path, folder: &Path, detail: Detail) -> Vec<String> {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
         let mut words = vec![path(program.to_path_buf())];
         let file = path(folder.join(self.name()));
@@ -86,8 +96,11 @@ impl Tool {
                     "--trace-children=yes".into(),
                     format!("--callgrind-out-file={file}.%p"),
                 ]);
-                if stacks {
-                    words.extend(["--dump-instr=yes".into(), format!("--separate-callers={CALLERS}")]);
+                if detail != Detail::Total {
+                    words.push("--dump-instr=yes".into());
+                }
+                if detail == Detail::Stacks {
+                    words.push(format!("--separate-callers={CALLERS}"));
                 }
             }
         }
@@ -145,8 +158,8 @@ impl Toolbox {
 
     /// The command that runs a server's command under a tool.
     #[must_use]
-    pub fn wrap(&self, tool: Tool, command: &[String], folder: &Path, stacks: bool) -> Vec<String> {
-        let prefix = self.program(tool).map(|program| tool.prefix(program, folder, stacks));
+    pub fn wrap(&self, tool: Tool, command: &[String], folder: &Path, detail: Detail) -> Vec<String> {
+        let prefix = self.program(tool).map(|program| tool.prefix(program, folder, detail));
         prefix.into_iter().flatten().chain(command.iter().cloned()).collect()
     }
 }
@@ -175,7 +188,10 @@ mod tests {
         assert!(!none.has(Tool::Callgrind));
         assert_eq!(none.missing().len(), 2);
         let command = ["server".to_owned()];
-        assert_eq!(none.wrap(Tool::Plain, &command, Path::new("/x"), true), command);
+        assert_eq!(
+            none.wrap(Tool::Plain, &command, Path::new("/x"), Detail::Stacks),
+            command
+        );
     }
 
     #[test]

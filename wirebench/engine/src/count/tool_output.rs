@@ -9,6 +9,7 @@ use crate::count::profile::{ProfileError, Tree, strace};
 use crate::count::server_run::PlainFacts;
 use crate::count::tool::Tool;
 use crate::count::work::FunctionCounts;
+use wirebench_declare::runtime::UnderCallgrind;
 
 /// What a tool counted in one server run.
 #[derive(Debug)]
@@ -65,17 +66,28 @@ impl ToolOutput {
     }
 
     /// Reads the files of a tool, one for each process of the server; `None` if the tool wrote none. `tree` says which sources
-    /// are the project's own.
-    pub(super) fn read(tool: Tool, stacks: bool, files: &[PathBuf], tree: &Tree) -> Result<Option<Self>, ProfileError> {
+    /// are the project's own, `runtime` which functions are left out.
+    pub(super) fn read(
+        tool: Tool,
+        stacks: bool,
+        files: &[PathBuf],
+        tree: &Tree,
+        runtime: Option<&UnderCallgrind>,
+    ) -> Result<Option<Self>, ProfileError> {
         let files = files.iter();
         Ok(match tool {
             Tool::Plain | Tool::Runtime => None,
             Tool::Strace => sum(files.map(|file| strace::read(file)), add_calls)?.map(Self::Syscalls),
             Tool::Dhat => sum(files.map(|file| dhat::read(file, tree)), Allocated::absorb)?.map(Self::Heap),
-            Tool::Callgrind if stacks => {
-                sum(files.map(|file| callgrind::read(file, tree)), Instructions::absorb)?.map(Self::Code)
+            Tool::Callgrind if stacks => sum(
+                files.map(|file| callgrind::read(file, tree, runtime)),
+                Instructions::absorb,
+            )?
+            .map(Self::Code),
+            Tool::Callgrind => {
+                let add = |sum: &mut u64, one| *sum += one;
+                sum(files.map(|file| callgrind::total(file, runtime)), add)?.map(Self::Total)
             }
-            Tool::Callgrind => sum(files.map(|file| callgrind::total(file)), |sum, one| *sum += one)?.map(Self::Total),
         })
     }
 }

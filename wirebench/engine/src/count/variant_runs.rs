@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::count::figures;
 use crate::count::profile::dhat::Allocated;
 use crate::count::profile::{FunctionSpending, Lines, PerRequest, Stacks, lines, per_request};
-use crate::count::program::ServerProgram;
+use crate::count::program::{ServerProgram, is_under_callgrind};
 use crate::count::server_run::PlainFacts;
 use crate::count::tool::Tool;
 use crate::count::tool_output::ToolOutput;
@@ -130,7 +130,7 @@ impl VariantRuns {
         for (why, load) in counted.filter_map(|figure| figure.refused.as_mut().zip(busy)) {
             *why = format!("{BUSY_MACHINE}: {load}; {why}");
         }
-        counts.remarks = self.remarks(&counts.figures);
+        counts.remarks = self.remarks(&counts.figures, runtime);
         counts.syscalls = self.syscalls();
         counts.work = runtime.and_then(|runtime| self.work(runtime));
         let calls = self.calls();
@@ -145,7 +145,7 @@ impl VariantRuns {
                 function: spending.function,
                 metric,
                 cost: spending.own,
-                inclusive: Some(spending.inclusive),
+                inclusive: Some(spending.inclusive).filter(|_| !is_under_callgrind(runtime)),
                 blamed: spending.blamed,
             };
             counts
@@ -212,8 +212,9 @@ impl VariantRuns {
         (!points.is_empty()).then(|| figures::slope(metric, points, f64::INFINITY))
     }
 
-    fn remarks(&self, figures: &[Figure]) -> Vec<String> {
-        let mut remarks = self.plain().map(|plain| plain.program.remarks()).unwrap_or_default();
+    fn remarks(&self, figures: &[Figure], runtime: Option<&Runtime>) -> Vec<String> {
+        let remarks = self.plain().map(|plain| plain.program.remarks(runtime));
+        let mut remarks = remarks.unwrap_or_default();
         if let Some(failure) = self.failed.get(&Tool::Runtime) {
             remarks.push(format!("what functions do is not counted: {}", failure.why));
         }

@@ -158,6 +158,7 @@ mod tests {
             folder: "/counters/any".into(),
             about: String::new(),
             programs: Vec::new(),
+            callgrind: None,
             unit: "step".into(),
             call: 1,
             env: [

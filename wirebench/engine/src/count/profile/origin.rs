@@ -86,9 +86,22 @@ fn is_allocator(name: &str) -> bool {
 
 /// Whether a source file is the standard library's.
 pub(super) fn in_standard_folder(file: &str) -> bool {
+    if file.ends_with(".go") || file.ends_with(".s") {
+        return is_go_standard(file);
+    }
     file.starts_with("library/")
         || (file.starts_with("/rustc/") && file.contains("/library/"))
         || STANDARD_FOLDERS.iter().any(|folder| file.contains(folder))
+}
+
+/// Whether a source file of a program that Go built with `-trimpath` is the standard library's: the path of its package does
+/// not begin with the name of a host.
+fn is_go_standard(file: &str) -> bool {
+    let package = file.strip_prefix("./").unwrap_or(file);
+    package
+        .split('/')
+        .next()
+        .is_some_and(|first| !first.is_empty() && !first.contains('.'))
 }
 
 fn named_standard(name: &str) -> bool {
@@ -183,6 +196,9 @@ mod tests {
             ("library/alloc/src/raw_vec/mod.rs", Origin::Standard),
             ("/rust/deps/hashbrown-0.15.4/src/raw.rs", Origin::Standard),
             ("/usr/include/c++/12/bits/stl_vector.h", Origin::Standard),
+            ("./net/http/server.go", Origin::Standard),
+            ("./runtime/memmove_amd64.s", Origin::Standard),
+            ("./github.com/go-chi/chi/v5@v5.2.3/mux.go", Origin::Foreign),
             (
                 "/root/.cargo/registry/src/index/bytes-1.0.0/src/buf.rs",
                 Origin::Foreign,

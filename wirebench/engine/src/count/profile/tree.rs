@@ -1,13 +1,19 @@
 //! Decides which source files are the project's own: those below the repository's root, with paths relative to it.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+/// How deep below a root Go modules are looked for.
+const MODULE_DEPTH: usize = 5;
 
 /// The root folders of a repository and of its other checkouts; empty outside of a repository.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     roots: Vec<PathBuf>,
+    /// The name of each of the repository's Go modules, with its folder below a root.
+    modules: Vec<(String, PathBuf)>,
 }
 
 impl Tree {
@@ -16,6 +22,7 @@ impl Tree {
     pub fn of(root: Option<&Path>) -> Self {
         Self {
             roots: root.map(Path::to_path_buf).into_iter().collect(),
+            modules: Vec::new(),
         }
     }
 
@@ -40,6 +47,28 @@ impl Tree {
         self
     }
 
+    /// The same, with files named by their Go module instead of their folder, as `-trimpath` has it: `shop.example/api/main.go`.
+    #[must_use]
+    pub(super) fn with_go_modules(mut self) -> Self {
+        for root in &self.roots {
+            add_modules(root, Path::new(""), MODULE_DEPTH, &mut self.modules);
+        }
+        // Of modules within one another, the inner one.
+        self.modules.sort_by_key(|(name, _)| Reverse(name.len()));
+        self
+    }
+
+    /// The place of a file that is named by its Go module, whose name may have a version.
+    fn in_module(&self, path: &Path) -> Option<PathBuf> {
+        let path = path.to_str()?;
+        let mut inside = self.modules.iter().filter_map(|(name, folder)| {
+            let rest = path.strip_prefix(name.as_str())?;
+            let (version, file) = rest.split_once('/')?;
+            (version.is_empty() || version.starts_with('@')).then(|| folder.join(file))
+        });
+        inside.next()
+    }
+
     /// The path of a source file relative to the root, with `/`; `None` if it is elsewhere. A file that line tables
     /// name without its folder must exist.
     #[must_use]
@@ -49,6 +78,7 @@ impl Tree {
             let mut inside = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
             inside.next()?.to_path_buf()
         } else {
+            let path = self.in_module(&path).unwrap_or(path);
             Some(path).filter(|path| self.roots.iter().any(|root| root.join(path).is_file()))?
         };
         let parts: Option<Vec<&str>> = below.components().map(|part| part.as_os_str().to_str()).collect();
@@ -58,6 +88,21 @@ impl Tree {
             return None;
         }
         (!name.is_empty() && !name.contains(char::is_control)).then_some(name)
+    }
+}
+
+/// Adds the Go modules in a folder below the root and in its folders, down to a depth.
+fn add_modules(root: &Path, folder: &Path, depth: usize, modules: &mut Vec<(String, PathBuf)>) {
+    let text = std::fs::read_to_string(root.join(folder).join("go.mod")).unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("module "));
+    let name = name.and_then(|rest| rest.split_whitespace().next());
+    modules.extend(name.map(|name| (name.trim_matches('"').to_owned(), folder.to_path_buf())));
+    let inner = std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
+    for entry in inner.filter(|entry| depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        let name = entry.file_name();
+        if !name.to_string_lossy().starts_with('.') && name != "node_modules" {
+            add_modules(root, &folder.join(name), depth - 1, modules);
+        }
     }
 }
 
@@ -208,6 +253,36 @@ mod tests {
         assert_eq!(tree.relative("price.c").as_deref(), Some("price.c"));
         assert_eq!(tree.relative("./price.c").as_deref(), Some("price.c"));
         assert_eq!(tree.relative("other.c"), None);
+    }
+
+    #[test]
+    fn a_file_named_by_its_go_module_is_the_projects_if_the_module_is() {
+        let folder = tempfile::tempdir().unwrap();
+        for (file, text) in [
+            ("go.mod", "module shop.example/v2 // ours\n\ngo 1.24\n"),
+            ("main.go", ""),
+            ("api/go.mod", "// The API.\nmodule shop.example/v2/api\n"),
+            ("api/http/server.go", ""),
+            ("http/server.go", ""),
+        ] {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let tree = Tree::of(Some(folder.path())).with_go_modules();
+        for (file, expected) in [
+            ("./shop.example/v2/main.go", Some("main.go")),
+            ("shop.example/v2/api/http/server.go", Some("api/http/server.go")),
+            (
+                "shop.example/v2/api@v0.0.0-00010101000000-000000000000/http/server.go",
+                Some("api/http/server.go"),
+            ),
+            ("shop.example/v2/gone.go", None),
+            ("shop.example/v23/main.go", None),
+            ("net/http/server.go", None),
+        ] {
+            assert_eq!(tree.relative(file).as_deref(), expected, "{file}");
+        }
     }
 
     #[test]

@@ -32,6 +32,20 @@ pub(super) fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
     }
 }
 
+/// The same without call stacks: to the only function of those that is called as often as before.
+pub(super) fn charge_only_caller(costs: &mut BTreeMap<&str, Costs>) {
+    let own = || costs.iter().filter(|(_, one)| one.own_code);
+    let callers: Vec<&str> = (own().filter(|(_, one)| one.additional_calls().abs() <= 0.0))
+        .map(|(name, _)| *name)
+        .collect();
+    let callees: Vec<(&str, f64)> = own().map(|(name, one)| (*name, one.additional_calls())).collect();
+    if let [caller] = callers[..] {
+        for (callee, additional) in callees {
+            move_change(costs, callee, caller, additional);
+        }
+    }
+}
+
 /// Undoes cost that inlining moved between functions of the project. If the compiler inlines a call on one side only,
 /// one function loses what the other gains, and the caller's inclusive cost stays. That cost is moved back to where the
 /// baseline has it, so that only real changes remain.

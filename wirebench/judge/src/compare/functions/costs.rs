@@ -14,11 +14,16 @@ const EQUAL_COSTS: f64 = 0.1;
 /// does not follow, one side's program does not tell which functions are the project's.
 const MOVED_AT_MOST: f64 = 0.2;
 
+/// Own costs that differ by less, in instructions and as a share, are those of one program.
+const SAME_BY_ITSELF: (f64, f64) = (20.0, 0.001);
+
 /// The cost of one function or system call. Functions with one name are added up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Costs {
     /// Per request, of the baseline and of the candidate.
     pub(super) sides: [f64; 2],
+    /// The same, without any function that it calls.
+    by_itself: [f64; 2],
     /// With all that it calls, on the side where that is more.
     pub(super) inclusive: f64,
     /// The increase of the inclusive cost on the candidate, all functions of this name together.
@@ -31,6 +36,13 @@ pub(super) struct Costs {
 impl Costs {
     pub(super) const fn change(&self) -> f64 {
         self.sides[1] - self.sides[0]
+    }
+
+    /// Whether it is the project's, and its own code does more or less.
+    pub(super) fn is_exactly_changed(&self) -> bool {
+        let [before, after] = self.by_itself;
+        let (few, share) = SAME_BY_ITSELF;
+        self.own_code && (after - before).abs() > few.max(before.max(after) * share)
     }
 
     /// The cost of the additional calls per request (below 0: of those saved); 0 for a function that only one side has.
@@ -84,6 +96,13 @@ fn is_own(one: &FunctionCost) -> bool {
     one.blamed.is_some() && one.source.is_some()
 }
 
+/// Whether call stacks are whole on both sides. A program that goes from stack to stack, as goroutines do, loses callers: then only
+/// what functions cost by themselves is exact.
+pub(super) fn have_whole_stacks(baseline: &Counts, candidate: &Counts) -> bool {
+    let mut functions = baseline.functions.iter().chain(&candidate.functions);
+    !functions.any(|one| is_own(one) && one.inclusive.is_none())
+}
+
 /// Whether both sides know the project's functions. Blamed costs and the rest add up to the total; where one gains what the
 /// other loses, a program names other source files than its repository has, such as one that was built elsewhere.
 pub(super) fn are_comparable(baseline: &Counts, candidate: &Counts, metric: Metric, totals: [f64; 2]) -> bool {
@@ -116,6 +135,7 @@ pub(super) fn of_functions<'a>(
         for one in of(counts) {
             let sum = costs.entry(&one.function).or_default();
             let inclusive = one.inclusive.unwrap_or(0.0);
+            sum.by_itself[side] += one.cost;
             sum.sides[side] += one.blamed.filter(|_| sum.own_code).unwrap_or(one.cost);
             sum.inclusive = sum.inclusive.max(inclusive);
             sum.inclusive_change += sign * inclusive;

@@ -8,8 +8,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use self::attribution::{charge_callers, undo_inlining};
-use self::costs::{Costs, are_comparable, of_functions, of_syscalls};
+use self::attribution::{charge_callers, charge_only_caller, undo_inlining};
+use self::costs::{Costs, are_comparable, have_whole_stacks, of_functions, of_syscalls};
 use self::ranking::Ranking;
 use wirebench_record::comparison::{ComparedMetric, FunctionChange, Verdict};
 use wirebench_record::counts::{Counts, Source};
@@ -22,26 +22,25 @@ const LISTED: usize = 10;
 /// spread of the metric is left out; a function that only one side has costs 0 on the other. Nothing is listed if only one
 /// side knows which functions are the project's.
 pub(super) fn changes(baseline: &Counts, candidate: &Counts, metrics: &[ComparedMetric]) -> Vec<FunctionChange> {
-    let is_explained = |metric: &Metric| {
-        let verdict = metrics.iter().find(|one| one.metric == *metric).map(|one| one.verdict);
-        match verdict {
-            None | Some(Verdict::Invalid) => false,
-            Some(Verdict::Regressed | Verdict::Improved) => true,
-            Some(_) => *metric == Metric::Instructions,
-        }
-    };
+    let verdict = |metric: Metric| metrics.iter().find(|one| one.metric == metric).map(|one| one.verdict);
     let by_name = Metric::COUNTED.into_iter().filter(|metric| metric.is_counted_by_name());
-    (by_name.filter(is_explained))
-        .flat_map(|metric| changes_of(metric, baseline, candidate))
-        .collect()
+    let changes = by_name.map(|metric| match verdict(metric) {
+        None | Some(Verdict::Invalid) => Vec::new(),
+        Some(Verdict::Regressed | Verdict::Improved) => changes_of(metric, true, baseline, candidate),
+        Some(_) if metric == Metric::Instructions => changes_of(metric, false, baseline, candidate),
+        Some(_) => Vec::new(),
+    });
+    changes.flatten().collect()
 }
 
-fn changes_of(metric: Metric, baseline: &Counts, candidate: &Counts) -> Vec<FunctionChange> {
+/// The changes of a metric, whose value itself changed or not.
+fn changes_of(metric: Metric, is_changed: bool, baseline: &Counts, candidate: &Counts) -> Vec<FunctionChange> {
     let values = (baseline.value(metric), candidate.value(metric));
     let (Some((before, baseline_spread)), Some((after, candidate_spread))) = values else {
         return Vec::new();
     };
-    if !are_comparable(baseline, candidate, metric, [before, after]) {
+    let has_whole_stacks = have_whole_stacks(baseline, candidate);
+    if has_whole_stacks && !are_comparable(baseline, candidate, metric, [before, after]) {
         return Vec::new();
     }
     let noise = baseline_spread.max(candidate_spread);
@@ -50,8 +49,15 @@ fn changes_of(metric: Metric, baseline: &Counts, candidate: &Counts) -> Vec<Func
         of_syscalls(baseline, candidate)
     } else {
         let mut costs = of_functions(baseline, candidate, metric);
-        charge_callers(&mut costs);
-        undo_inlining(&mut costs);
+        if has_whole_stacks {
+            charge_callers(&mut costs);
+            undo_inlining(&mut costs);
+        } else if costs.values().any(Costs::is_exactly_changed) {
+            costs.retain(|_, one| !one.own_code || one.is_exactly_changed());
+            charge_only_caller(&mut costs);
+        } else if !is_changed {
+            return Vec::new();
+        }
         costs
     };
     let ranking = Ranking::new(before, after);

@@ -3,7 +3,8 @@ use wirebench_record::counts::{CallerCost, FunctionCost};
 use wirebench_record::run::Variant;
 use wirebench_testing::figure;
 
-/// Functions as `name cost`, and the project's own as `name cost inclusive blamed` and perhaps ` calls`.
+/// Functions as `name cost`, and the project's own as `name cost inclusive blamed` and perhaps ` calls`; `-` is an inclusive cost that
+/// is not known.
 fn counts(total: f64, functions: &[&str]) -> Counts {
     let figures = [Metric::Instructions, Metric::Syscalls].map(|metric| figure(metric, Some(total), 1.0));
     let mut counts = wirebench_testing::counts(Variant::Candidate, figures.to_vec());
@@ -14,7 +15,10 @@ fn counts(total: f64, functions: &[&str]) -> Counts {
             function: words[0].to_owned(),
             metric: Metric::Instructions,
             cost: number(1).unwrap(),
-            inclusive: number(2),
+            inclusive: words
+                .get(2)
+                .filter(|word| **word != "-")
+                .map(|word| word.parse().unwrap()),
             blamed: number(3),
             calls: number(4),
             source: number(3).map(|_| Source {
@@ -26,8 +30,42 @@ fn counts(total: f64, functions: &[&str]) -> Counts {
     counts
 }
 
+/// Without whole call stacks, what functions cost with others moves by itself: only those that changed by themselves are named.
+#[test]
+fn without_whole_call_stacks_only_what_changed_by_itself_is_named_and_its_callees_are_charged_to_it() {
+    let baseline = counts(
+        50_000.0,
+        &[
+            "main.func1 65 - 26195 1",
+            "main.order 274 - 3254 1",
+            "main.render 130 - 9600 5",
+            "json.Marshal 400",
+        ],
+    );
+    let twice = counts(
+        60_000.0,
+        &[
+            "main.func1 59 - 13112 1",
+            "main.order 316 - 3296 1",
+            "main.render 260 - 19200 10",
+            "json.Marshal 800",
+        ],
+    );
+    assert_eq!(names(&baseline, &twice), ["main.order +9642", "json.Marshal +400"]);
+    let same = counts(
+        50_000.0,
+        &[
+            "main.func1 65 - 20195 1",
+            "main.order 274 - 9254 1",
+            "main.render 130 - 9600 5",
+            "json.Marshal 400",
+        ],
+    );
+    assert_eq!(changes_of(Metric::Instructions, false, &baseline, &same), []);
+}
+
 fn names(baseline: &Counts, candidate: &Counts) -> Vec<String> {
-    let changes = changes_of(Metric::Instructions, baseline, candidate);
+    let changes = changes_of(Metric::Instructions, true, baseline, candidate);
     let name = |change: FunctionChange| format!("{} {:+}", change.function, change.candidate - change.baseline);
     changes.into_iter().map(name).collect()
 }
@@ -63,7 +101,7 @@ fn the_projects_own_function_that_is_to_blame_stands_first() {
         names(&candidate, &baseline),
         ["render -440", "copy -500", "main -60", "hash +60"]
     );
-    let first = &changes_of(Metric::Instructions, &baseline, &candidate)[0];
+    let first = &changes_of(Metric::Instructions, true, &baseline, &candidate)[0];
     assert!(first.own_code && first.source.is_some());
     assert!((first.share_percent - 44.0).abs() < 1e-9);
 }
@@ -188,9 +226,9 @@ fn a_system_call_is_shown_with_who_makes_it_more_often() {
     candidate.syscalls.insert("write".into(), 12.0);
     baseline.callers = vec![caller("send", 100.0)];
     candidate.callers = vec![caller("send", 101.0), caller("log", 40.0)];
-    let found = changes_of(Metric::Syscalls, &baseline, &candidate).remove(0);
+    let found = changes_of(Metric::Syscalls, true, &baseline, &candidate).remove(0);
     assert_eq!(found.caller.as_deref(), Some("log"));
     assert_eq!(found.source.map(|source| source.line), Some(7));
-    let fewer = changes_of(Metric::Syscalls, &candidate, &baseline).remove(0);
+    let fewer = changes_of(Metric::Syscalls, true, &candidate, &baseline).remove(0);
     assert_eq!((fewer.caller.as_deref(), fewer.source), (Some("log"), None));
 }

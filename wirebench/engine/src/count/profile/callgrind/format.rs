@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::count::profile::callgrind::context;
 use crate::count::profile::error::{ProfileError, quoted};
 
 /// A function in one calling context.
@@ -56,6 +57,18 @@ pub(super) struct Costs<'a> {
     pub(super) calls: Vec<Call>,
     /// The total that callgrind reports.
     pub(super) total: u64,
+}
+
+impl Costs<'_> {
+    /// Leaves out the own costs of some functions, and their part of the total.
+    pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
+        let contexts = self.contexts.iter();
+        let left_out: Vec<bool> = contexts
+            .map(|context| is_left_out(context::frames(context.text)[0].0))
+            .collect();
+        self.costs.retain(|cost| !left_out[cost.context]);
+        self.total = self.costs.iter().map(|cost| cost.instructions).sum();
+    }
 }
 
 /// Reads the text of `file`, whose name is for errors only.

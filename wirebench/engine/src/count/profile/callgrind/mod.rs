@@ -22,23 +22,36 @@ use std::path::Path;
 use self::resolver::resolve;
 use crate::count::profile::error::{ProfileError, text_of};
 use crate::count::profile::tree::Tree;
+use wirebench_declare::runtime::UnderCallgrind;
 
 /// Reads a file, and the line tables of the programs that it names, if they still exist. `tree` says which
-/// sources are the project's own.
+/// sources are the project's own, `runtime` which functions are left out.
 ///
 /// # Errors
 /// A file that cannot be read, that is not callgrind's, was written without `--dump-instr=yes`, or was cut off.
-pub fn read(file: &Path, tree: &Tree) -> Result<Instructions, ProfileError> {
+pub fn read(file: &Path, tree: &Tree, runtime: Option<&UnderCallgrind>) -> Result<Instructions, ProfileError> {
     let text = text_of(file)?;
-    Ok(resolve(format::parse(file, &text)?, tree))
+    Ok(resolve(parse(file, &text, runtime)?, tree))
 }
 
-/// Reads only how many instructions a run took in all: the sum over every part of the file.
+fn parse<'a>(file: &Path, text: &'a str, runtime: Option<&UnderCallgrind>) -> Result<format::Costs<'a>, ProfileError> {
+    let mut costs = format::parse(file, text)?;
+    if let Some(runtime) = runtime {
+        costs.leave_out(|function| runtime.leaves_out(function));
+    }
+    Ok(costs)
+}
+
+/// Reads only how many instructions a run took in all: the sum over every part of the file, without the functions that `runtime`
+/// leaves out.
 ///
 /// # Errors
-/// A file that cannot be read, is not callgrind's, or was cut off.
-pub fn total(file: &Path) -> Result<u64, ProfileError> {
+/// A file that cannot be read, is not callgrind's, or was cut off; with a runtime, one written without `--dump-instr=yes`.
+pub fn total(file: &Path, runtime: Option<&UnderCallgrind>) -> Result<u64, ProfileError> {
     let text = text_of(file)?;
+    if runtime.is_some() {
+        return Ok(parse(file, &text, runtime)?.total);
+    }
     let totals = text.lines().filter_map(|line| line.strip_prefix("totals:"));
     let sum = totals
         .map(|number| number.trim().parse::<u64>().ok())

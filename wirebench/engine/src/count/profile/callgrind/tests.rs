@@ -8,8 +8,9 @@ use proptest::strategy::Just;
 
 use super::format::parse;
 use super::resolver::resolve;
-use crate::count::profile::callgrind::{Instructions, read};
+use crate::count::profile::callgrind::{Instructions, read, total};
 use crate::count::profile::tree::Tree;
+use wirebench_declare::runtime::UnderCallgrind;
 
 const HAND_WRITTEN: &str = "\
 # callgrind format
@@ -84,6 +85,22 @@ fn own_costs_are_read_by_whole_stack_and_inclusive_ones_left_out() {
         ]
     );
     assert_eq!((read.total, read.stacks.total()), (41, 41));
+}
+
+#[test]
+fn functions_that_depend_on_timing_are_left_out_of_costs_and_total_but_for_those_that_are_kept() {
+    let starts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let runtime = UnderCallgrind {
+        left_out: starts(&["ma", "0x2"]),
+        kept: starts(&["main"]),
+    };
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), HAND_WRITTEN).unwrap();
+    let left = read(file.path(), &Tree::default(), Some(&runtime)).unwrap();
+    assert_eq!(lines(&left), ["(below main);main 17", "(below main);main;walk 1"]);
+    assert_eq!((left.total, left.stacks.total()), (18, 18));
+    assert_eq!(total(file.path(), Some(&runtime)).unwrap(), 18);
+    assert_eq!(total(file.path(), None).unwrap(), 41);
 }
 
 /// Each function calls the next; contexts name two callers at most.
@@ -216,7 +233,7 @@ fn a_recorded_file_adds_up() {
 
 #[test]
 fn a_missing_file_says_what_to_do() {
-    let error = read(Path::new("no/such/file"), &Tree::default())
+    let error = read(Path::new("no/such/file"), &Tree::default(), None)
         .unwrap_err()
         .to_string();
     assert!(

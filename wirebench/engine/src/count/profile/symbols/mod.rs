@@ -63,6 +63,8 @@ impl Symbols {
             .collect();
         let sources = Sources::of(&object);
         let tree = sources.compiled_in().fold(tree.clone(), Tree::or_moved);
+        let is_go = object.section_by_name(".go.buildinfo").is_some();
+        let tree = if is_go { tree.with_go_modules() } else { tree };
         Some(Self {
             loader: Loader::new(path).ok()?,
             names: Names {
