@@ -14,8 +14,9 @@ const EQUAL_COSTS: f64 = 0.1;
 /// does not follow, one side's program does not tell which functions are the project's.
 const MOVED_AT_MOST: f64 = 0.2;
 
-/// Own costs that differ by less, in instructions and as a share, are those of one program.
-const SAME_BY_ITSELF: (f64, f64) = (20.0, 0.001);
+/// Own costs that differ by less, in instructions and as a share, are those of one program: what a goroutine runs twice when its
+/// stack grows took up to 10.
+const SAME_BY_ITSELF: (f64, f64) = (12.0, 0.001);
 
 /// The cost of one function or system call. Functions with one name are added up.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,6 +44,11 @@ impl Costs {
         let [before, after] = self.by_itself;
         let (few, share) = SAME_BY_ITSELF;
         self.own_code && (after - before).abs() > few.max(before.max(after) * share)
+    }
+
+    /// Whether only one side has it.
+    pub(super) fn is_one_sided(&self) -> bool {
+        self.by_itself.contains(&0.0)
     }
 
     /// The cost of the additional calls per request (below 0: of those saved); 0 for a function that only one side has.

@@ -52,6 +52,17 @@ fn without_whole_call_stacks_only_what_changed_by_itself_is_named_and_its_callee
         ],
     );
     assert_eq!(names(&baseline, &twice), ["main.order +9642", "json.Marshal +400"]);
+    let extracted = counts(
+        50_100.0,
+        &[
+            "main.func1 65 - 26195 1",
+            "main.order 174 - 3154 1",
+            "main.render 130 - 9600 5",
+            "main.sum 200 - 200 1",
+            "json.Marshal 400",
+        ],
+    );
+    assert_eq!(names(&baseline, &extracted)[0], "main.order +100");
     let same = counts(
         50_000.0,
         &[
