@@ -46,7 +46,7 @@ fn every_job_keeps_the_rules_with_all_that_it_comes_to() {
 
 /// A step that is good enough where nothing may be written.
 const CHECKOUT: &str = "- uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n";
-const RESTORE: &str = "- uses: actions/cache/restore@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5\n";
+const RESTORE: &str = "- uses: actions/cache/restore@55cc8345863c7cc4c66a329aec7e433d2d1c52a9 # v6.1.0\n";
 const SCRIPT: &str = "- uses: actions/github-script@60a0d83039c74a4aee543508d2ffcb1c3799cdea # v7.0.1\n";
 const STEPS: &str = "    steps:\n";
 const FIRST: &str = "  using: composite\n  steps:\n";

@@ -11,8 +11,8 @@ const NODE: &str = "actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 
 const PYTHON: &str = "actions/setup-python@5fda3b95a4ea91299a34e894583c3862153e4b97 # v7.0.0";
 const JAVA: &str = "actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0";
 const DOTNET: &str = "actions/setup-dotnet@a98b56852c35b8e3190ac28c8c2271da59106c68 # v6.0.0";
-const RESTORE: &str = "actions/cache/restore@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5";
-const SAVE: &str = "actions/cache/save@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5";
+const RESTORE: &str = "actions/cache/restore@55cc8345863c7cc4c66a329aec7e433d2d1c52a9 # v6.1.0";
+const SAVE: &str = "actions/cache/save@55cc8345863c7cc4c66a329aec7e433d2d1c52a9 # v6.1.0";
 
 type Step = Vec<String>;
 
