@@ -15,7 +15,7 @@ use crate::count::wire::Wire;
 use crate::count::work;
 use crate::measure::cores::Cores;
 use crate::measure::drive::Drive;
-use crate::measure::process::Launch;
+use crate::measure::process::{Ending, Launch};
 use crate::measure::request::Request;
 use crate::measure::side::Side;
 use crate::measure::slot::{Harness, SlotError, files};
@@ -197,7 +197,7 @@ impl ServerRun<'_> {
             request.check(&target.front.address).map_err(SlotError::from)?;
         }
         let ended = target
-            .end(END_TIMEOUT.mul_f64(slowdown), self.tool == Tool::Strace)
+            .end(END_TIMEOUT.mul_f64(slowdown), self.ending())
             .map_err(|source| ServerRunError::unwritable(folder, source))?;
         if !ended && self.tool != Tool::Plain {
             return Err(ServerRunError::NoEnd { tool: self.tool.name() });
@@ -216,6 +216,14 @@ impl ServerRun<'_> {
             *command = toolbox.wrap(self.tool, command, folder, self.detail());
         }
         Ok(side)
+    }
+
+    fn ending(&self) -> Ending {
+        match self.tool {
+            Tool::Strace => Ending::Traced,
+            Tool::Callgrind if self.runtime.is_some() => Ending::Aborted,
+            _ => Ending::Asked,
+        }
     }
 
     /// What the tool keeps.

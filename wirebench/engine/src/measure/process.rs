@@ -40,6 +40,17 @@ pub struct Launch<'a> {
     pub cores: &'a [usize],
 }
 
+/// How a group is asked to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// By SIGTERM.
+    Asked,
+    /// By SIGTERM to all but the leader, which only traces the others (strace) and ends after them.
+    Traced,
+    /// By SIGABRT, without a word to the program's own handler: callgrind does not survive a handler that returns to another stack.
+    Aborted,
+}
+
 /// A running process group; dropping it kills and reaps it.
 #[derive(Debug)]
 pub struct Group {
@@ -140,13 +151,12 @@ impl Group {
         self.kill_and_reap()
     }
 
-    /// Stops the group as [`Group::stop`] does, and returns whether the leader ended by itself. A leader that only traces the
-    /// other processes (strace) gets no signal: it ends after them.
+    /// Stops the group as [`Group::stop`] does, but as `how` says, and returns whether the leader ended by itself.
     ///
     /// # Errors
     /// When the leader cannot be waited for.
-    pub fn end(&mut self, grace: Duration, leader_traces: bool) -> io::Result<bool> {
-        if leader_traces {
+    pub fn end(&mut self, grace: Duration, how: Ending) -> io::Result<bool> {
+        if how == Ending::Traced {
             // The leader is not reaped yet, so the group's number cannot belong to anyone else.
             for member in usage::members(self.id())
                 .into_iter()
@@ -155,7 +165,12 @@ impl Group {
                 let _ = kill(Pid::from_raw(member), Signal::SIGTERM);
             }
         } else {
-            let _ = killpg(self.id, Signal::SIGTERM);
+            let signal = if how == Ending::Aborted {
+                Signal::SIGABRT
+            } else {
+                Signal::SIGTERM
+            };
+            let _ = killpg(self.id, signal);
         }
         self.await_end(grace);
         let ended = self.has_ended();

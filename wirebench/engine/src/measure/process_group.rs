@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::measure::process::Group;
+use crate::measure::process::{Ending, Group};
 use crate::measure::remote::process::Process;
 use crate::measure::remote::usage::RemoteUsage;
 use crate::measure::usage::LocalUsage;
@@ -92,9 +92,9 @@ impl ProcessGroup {
     ///
     /// # Errors
     /// When the leader cannot be waited for.
-    pub fn end(&mut self, grace: Duration, leader_traces: bool) -> io::Result<bool> {
+    pub fn end(&mut self, grace: Duration, how: Ending) -> io::Result<bool> {
         match self {
-            Self::Local(group) => group.end(grace, leader_traces),
+            Self::Local(group) => group.end(grace, how),
             Self::Remote(process) => Ok(process.stop(grace)?.signal() != Some(Signal::SIGKILL as i32)),
         }
     }

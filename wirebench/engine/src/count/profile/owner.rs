@@ -12,6 +12,8 @@ pub enum Rule {
     /// the physical function around it. A physical function of the standard library keeps its own cost. An allocator's cost,
     /// with all that it calls, goes to its caller.
     Instructions,
+    /// Instructions of a program whose stacks lose and mix up callers: the innermost frame, inlined functions skipped likewise.
+    OwnInstructions,
     /// Allocations: the innermost frame that is neither an allocator's nor the standard library's.
     Allocations,
 }
@@ -23,10 +25,13 @@ impl Rule {
         let is_allocator = |frame: &&Frame| frame.origin == Origin::Allocator;
         let before_allocator = stack.iter().position(is_allocator).unwrap_or(stack.len());
         let last = |is_owner: &dyn Fn(&Frame) -> bool| stack.iter().rposition(|frame| is_owner(frame));
+        let innermost = |stack: &[&Frame]| {
+            let mut frames = stack.iter();
+            frames.rposition(|frame| !frame.inlined || frame.origin.is_written())
+        };
         match self {
-            Self::Instructions => stack[..before_allocator]
-                .iter()
-                .rposition(|frame| !frame.inlined || frame.origin.is_written()),
+            Self::Instructions => innermost(&stack[..before_allocator]),
+            Self::OwnInstructions => innermost(stack),
             Self::Allocations => {
                 last(&|frame| frame.origin.is_written()).or_else(|| last(&|frame| frame.origin != Origin::Allocator))
             }
@@ -59,6 +64,14 @@ mod tests {
         let frames: Vec<Frame> = stack.split(' ').map(frame).collect();
         let borrowed: Vec<&Frame> = frames.iter().collect();
         frames[rule.owner(&borrowed)].function.clone()
+    }
+
+    #[test]
+    fn an_allocator_among_callers_that_are_mixed_up_owns_nothing() {
+        let stack = "start alloc:malloc serve handler";
+        assert_eq!(owner(Rule::Instructions, stack), "start");
+        assert_eq!(owner(Rule::OwnInstructions, stack), "handler");
+        assert_eq!(owner(Rule::OwnInstructions, "serve handler +std:next"), "handler");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use std::time::Duration;
 use crate::measure::captured::Captured;
 use crate::measure::endpoint::Endpoint;
 use crate::measure::interrupt::Interrupt;
+use crate::measure::process::Ending;
 use crate::measure::process_group::ProcessGroup;
 use crate::measure::ready::is_ready;
 use crate::measure::seed;
@@ -135,13 +136,13 @@ impl Target {
         self.front.still_runs().map_err(|how| format!("the server {how}"))
     }
 
-    /// Sends SIGTERM to the front, SIGKILL after `grace`, and returns whether it ended by itself. If the leader of its group
-    /// only traces the server (`leader_traces`), it gets no signal. The tiers are stopped afterwards.
+    /// Ends the front as `how` says, by SIGKILL after `grace`, and returns whether it ended by itself. The tiers are stopped
+    /// afterwards.
     ///
     /// # Errors
     /// When one cannot be waited for.
-    pub fn end(mut self, grace: Duration, leader_traces: bool) -> io::Result<bool> {
-        let ended = self.front.group.end(grace, leader_traces);
+    pub fn end(mut self, grace: Duration, how: Ending) -> io::Result<bool> {
+        let ended = self.front.group.end(grace, how);
         self.tiers.stop()?;
         ended
     }

@@ -32,6 +32,8 @@ pub(super) struct Costs {
     /// Calls per request, of the baseline and of the candidate; 0 if unknown.
     calls: [f64; 2],
     pub(super) own_code: bool,
+    /// Whether `sides` is what it costs by itself, because call stacks are not whole.
+    pub(super) is_exact: bool,
 }
 
 impl Costs {
@@ -41,9 +43,24 @@ impl Costs {
 
     /// Whether it is the project's, and its own code does more or less.
     pub(super) fn is_exactly_changed(&self) -> bool {
-        let [before, after] = self.by_itself;
+        self.own_code && (self.by_itself[1] - self.by_itself[0]).abs() > self.exactness()
+    }
+
+    /// Takes what it costs by itself, exactly, instead of what it costs with others.
+    pub(super) const fn take_exact(&mut self) {
+        self.sides = self.by_itself;
+        self.is_exact = true;
+    }
+
+    /// Up to which its costs by itself are those of one program.
+    fn exactness(&self) -> f64 {
         let (few, share) = SAME_BY_ITSELF;
-        self.own_code && (after - before).abs() > few.max(before.max(after) * share)
+        few.max(self.by_itself[0].max(self.by_itself[1]) * share)
+    }
+
+    /// Whether it changed by more than chance, which is this much for a cost that is not exact.
+    pub(super) fn is_beyond(&self, noise: f64) -> bool {
+        self.change().abs() > if self.is_exact { self.exactness() } else { noise }
     }
 
     /// Whether only one side has it.

@@ -54,6 +54,10 @@ fn changes_of(metric: Metric, is_changed: bool, baseline: &Counts, candidate: &C
             undo_inlining(&mut costs);
         } else if costs.values().any(Costs::is_exactly_changed) {
             costs.retain(|_, one| !one.own_code || one.is_exactly_changed());
+            costs
+                .values_mut()
+                .filter(|one| one.own_code)
+                .for_each(Costs::take_exact);
             charge_only_caller(&mut costs);
         } else if !is_changed {
             return Vec::new();
@@ -62,7 +66,7 @@ fn changes_of(metric: Metric, is_changed: bool, baseline: &Counts, candidate: &C
     };
     let ranking = Ranking::new(before, after);
     let mut listed: Vec<(&str, Costs)> = costs.into_iter().collect();
-    listed.retain(|(_, costs)| costs.change().abs() > noise && whole > 0.0);
+    listed.retain(|(_, costs)| costs.is_beyond(noise) && whole > 0.0);
     listed.sort_by(|(one, its), (other, others)| ranking.order(its, others).then_with(|| one.cmp(other)));
     listed.truncate(LISTED);
     let change = |(function, costs): (&str, Costs)| {

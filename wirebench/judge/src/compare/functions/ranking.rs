@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use crate::compare::functions::costs::Costs;
 
-/// A function of the project is listed before other code only if its change is at least this share of the metric's change.
+/// A function of the project is listed before other code only if its change is at least this share of the metric's change, or
+/// exact.
 const LEADS: f64 = 0.05;
 /// A function with more than this share of the whole cost, with all that it calls, is around everything else, as `main` and
 /// the loop that serves connections are.
@@ -37,7 +38,10 @@ impl Ranking {
         let (weight, other_weight) = (self.weight(one), self.weight(other));
         let is_late = |costs: &Costs, weight: f64| {
             let opposite = costs.change() * self.direction < 0.0;
-            (opposite, !(costs.own_code && weight >= self.leads_from))
+            (
+                opposite,
+                !(costs.is_exact || (costs.own_code && weight >= self.leads_from)),
+            )
         };
         is_late(one, weight)
             .cmp(&is_late(other, other_weight))

@@ -51,7 +51,7 @@ fn without_whole_call_stacks_only_what_changed_by_itself_is_named_and_its_callee
             "json.Marshal 800",
         ],
     );
-    assert_eq!(names(&baseline, &twice), ["main.order +9642", "json.Marshal +400"]);
+    assert_eq!(names(&baseline, &twice), ["main.order +172", "json.Marshal +400"]);
     let extracted = counts(
         50_100.0,
         &[

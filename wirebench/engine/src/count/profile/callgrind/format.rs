@@ -57,11 +57,14 @@ pub(super) struct Costs<'a> {
     pub(super) calls: Vec<Call>,
     /// The total that callgrind reports.
     pub(super) total: u64,
+    /// Whether contexts may name wrong callers, because the program goes from stack to stack.
+    pub(super) mixes_up_callers: bool,
 }
 
 impl Costs<'_> {
-    /// Leaves out the own costs of some functions, and their part of the total.
+    /// Leaves out the own costs of some functions of a program that goes from stack to stack, and their part of the total.
     pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
+        self.mixes_up_callers = true;
         let contexts = self.contexts.iter();
         let left_out: Vec<bool> = contexts
             .map(|context| is_left_out(context::frames(context.text)[0].0))

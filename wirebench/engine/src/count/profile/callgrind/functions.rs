@@ -47,13 +47,13 @@ pub(super) struct Functions<'a> {
 }
 
 impl<'a> Functions<'a> {
-    pub(super) fn new(contexts: Vec<Context<'a>>, costs: &[Cost], tree: &'a Tree) -> Self {
+    pub(super) fn new(contexts: Vec<Context<'a>>, costs: &[Cost], tree: &'a Tree, rule: Rule) -> Self {
         Self {
             by_context: contexts.iter().map(|context| (context.text, context.object)).collect(),
             bodies: bodies(&contexts, costs),
             contexts,
             tree,
-            stacks: Stacks::new(Rule::Instructions),
+            stacks: Stacks::new(rule),
             objects: Vec::new(),
             object_ids: HashMap::new(),
             physical: HashMap::new(),

@@ -9,6 +9,7 @@ use crate::count::profile::callgrind::functions::{AddressFunctions, Blamed, Func
 use crate::count::profile::callgrind::instructions::Instructions;
 use crate::count::profile::lines::Lines;
 use crate::count::profile::names;
+use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::FrameId;
 use crate::count::profile::tree::Tree;
 
@@ -19,8 +20,14 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
         costs,
         calls,
         total,
+        mixes_up_callers,
     } = read;
-    let mut functions = Functions::new(contexts, &costs, tree);
+    let rule = if mixes_up_callers {
+        Rule::OwnInstructions
+    } else {
+        Rule::Instructions
+    };
+    let mut functions = Functions::new(contexts, &costs, tree, rule);
     let mut call_paths = CallPaths::new(&calls);
     let mut by_line: HashMap<(FrameId, usize), u64> = HashMap::new();
     for ((context, inlined, blamed), cost) in by_functions(&costs, &mut functions) {
