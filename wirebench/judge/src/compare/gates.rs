@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::compare::both_sides::sides;
+use crate::compare::functions::has_whole_stacks;
 use wirebench_declare::compare::{Margin, Margins};
 use wirebench_record::counts::Counts;
 use wirebench_record::metric::{LARGE_LOSS_PERCENT, Metric};
@@ -32,8 +33,8 @@ impl<'a> Gates<'a> {
         series: impl Iterator<Item = (&'a Series, &'a Counts, &'a Counts)>,
         margins: &'a Margins,
     ) -> Self {
-        // Bytes and system calls do not measure work: only instructions replace CPU time.
-        let is_counted = |counts: &Counts| counts.value(Metric::Instructions).is_some();
+        // Bytes and system calls do not measure work: only instructions replace CPU time, and only if all are counted.
+        let is_counted = |counts: &Counts| counts.value(Metric::Instructions).is_some() && has_whole_stacks(counts);
         let gates = |(series, baseline, candidate): &(&Series, &Counts, &Counts)| {
             is_counted(baseline) && is_counted(candidate) && margins.of(&series.id, Metric::Instructions).gate
         };

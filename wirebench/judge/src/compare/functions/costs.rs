@@ -119,10 +119,10 @@ fn is_own(one: &FunctionCost) -> bool {
     one.blamed.is_some() && one.source.is_some()
 }
 
-/// Whether call stacks are whole on both sides. A program that goes from stack to stack, as goroutines do, loses callers: then only
-/// what functions cost by themselves is exact.
-pub(super) fn have_whole_stacks(baseline: &Counts, candidate: &Counts) -> bool {
-    let mut functions = baseline.functions.iter().chain(&candidate.functions);
+/// Whether call stacks are whole. A program that goes from stack to stack, as goroutines do, loses callers: then only what functions
+/// cost by themselves is exact, and what its scheduler does is not counted.
+pub(in crate::compare) fn has_whole_stacks(counts: &Counts) -> bool {
+    let mut functions = counts.functions.iter();
     !functions.any(|one| is_own(one) && one.inclusive.is_none())
 }
 

@@ -9,7 +9,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use self::attribution::{charge_callers, charge_only_caller, undo_inlining};
-use self::costs::{Costs, are_comparable, have_whole_stacks, of_functions, of_syscalls};
+pub(super) use self::costs::has_whole_stacks;
+use self::costs::{Costs, are_comparable, of_functions, of_syscalls};
 use self::ranking::Ranking;
 use wirebench_record::comparison::{ComparedMetric, FunctionChange, Verdict};
 use wirebench_record::counts::{Counts, Source};
@@ -39,7 +40,7 @@ fn changes_of(metric: Metric, is_changed: bool, baseline: &Counts, candidate: &C
     let (Some((before, baseline_spread)), Some((after, candidate_spread))) = values else {
         return Vec::new();
     };
-    let has_whole_stacks = have_whole_stacks(baseline, candidate);
+    let has_whole_stacks = has_whole_stacks(baseline) && has_whole_stacks(candidate);
     if has_whole_stacks && !are_comparable(baseline, candidate, metric, [before, after]) {
         return Vec::new();
     }
