@@ -32,21 +32,13 @@ pub(super) fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
     }
 }
 
-/// The same without call stacks, and for functions that only one side calls: to the only function of the project's that is called
-/// as often as before.
+/// The same without call stacks: to the only function of the project's that changed and is called as often as before.
 pub(super) fn charge_only_caller(costs: &mut BTreeMap<&str, Costs>) {
-    let additional = |one: &Costs| {
-        if one.is_one_sided() {
-            one.change()
-        } else {
-            one.additional_calls()
-        }
-    };
-    let own = || costs.iter().filter(|(_, one)| one.own_code);
-    let callers: Vec<&str> = (own().filter(|(_, one)| additional(one).abs() <= 0.0))
+    let own = || costs.iter().filter(|(_, one)| one.own_code && !one.is_one_sided());
+    let callers: Vec<&str> = (own().filter(|(_, one)| one.additional_calls().abs() <= 0.0))
         .map(|(name, _)| *name)
         .collect();
-    let callees: Vec<(&str, f64)> = own().map(|(name, one)| (*name, additional(one))).collect();
+    let callees: Vec<(&str, f64)> = own().map(|(name, one)| (*name, one.additional_calls())).collect();
     if let [caller] = callers[..] {
         for (callee, additional) in callees {
             move_change(costs, callee, caller, additional);

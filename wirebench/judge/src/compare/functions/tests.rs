@@ -62,7 +62,7 @@ fn without_whole_call_stacks_only_what_changed_by_itself_is_named_and_its_callee
             "json.Marshal 400",
         ],
     );
-    assert_eq!(names(&baseline, &extracted)[0], "main.order +100");
+    assert_eq!(names(&baseline, &extracted), ["main.sum +200", "main.order -100"]);
     let same = counts(
         50_000.0,
         &[
