@@ -1,5 +1,6 @@
 //! Resolves callgrind's contexts and addresses to named functions.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -176,18 +177,26 @@ impl<'a> Functions<'a> {
     }
 }
 
-/// The place of each function's own code; of several places one that has line tables, then the lowest.
+/// The place of each function's own code; of several places one that has line tables, then the most expensive: after a program went
+/// to another stack, callgrind takes a little of other functions' code for the function's.
 fn bodies<'a>(contexts: &[Context<'a>], costs: &[Cost]) -> HashMap<&'a str, (&'a str, u64)> {
     let names = contexts.iter().map(|context| context::frames(context.text)[0].0);
     let names: Vec<&str> = names.collect();
-    let mut bodies: HashMap<&str, (&str, u64)> = HashMap::new();
+    let mut places: HashMap<(&str, &str, u64), u64> = HashMap::new();
     for cost in costs {
-        let place = (contexts[cost.context].object, cost.address);
-        let order = |(object, address): (&'a str, u64)| (is_system(object), object, address);
-        let kept = bodies.entry(names[cost.context]).or_insert(place);
+        let place = (names[cost.context], contexts[cost.context].object, cost.address);
+        let sum = places.entry(place).or_insert(0);
+        *sum = sum.saturating_add(cost.instructions);
+    }
+    let mut bodies: HashMap<&str, ((&str, u64), u64)> = HashMap::new();
+    for ((name, object, address), cost) in places {
+        let order =
+            |((object, address), cost): ((&'a str, u64), u64)| (is_system(object), object, Reverse(cost), address);
+        let place = ((object, address), cost);
+        let kept = bodies.entry(name).or_insert(place);
         if order(place) < order(*kept) {
             *kept = place;
         }
     }
-    bodies
+    bodies.into_iter().map(|(name, (place, _))| (name, place)).collect()
 }
