@@ -18,7 +18,7 @@ pub const PLACEHOLDERS: [&str; 4] = ["folder", "out", "root", "before"];
 pub struct UnderCallgrind {
     /// Functions that depend on timing, by the beginnings of their names: their own instructions are left out.
     pub left_out: Vec<String>,
-    /// Those of them that are counted all the same.
+    /// Functions among `left_out` that are counted all the same, by the beginnings of their names.
     pub kept: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct Runtime {
     pub folder: PathBuf,
     /// A description of one line.
     pub about: String,
-    /// The names of its program files, without a version at the end; `go` stands for whatever the Go compiler made.
+    /// The names of its program files, without a version at the end; `go` is any program that the Go compiler made.
     pub programs: Vec<String>,
     /// For a compiled language: callgrind counts, not the runtime, so there is no `normalise.jq`.
     #[serde(default)]

@@ -348,8 +348,7 @@ impl Counter<'_> {
                 match run.tool {
                     Tool::Plain => !planned.is_first_plain() && (!is_uncountable || is_under_callgrind),
                     Tool::Runtime => run.runtime.is_none(),
-                    Tool::Strace | Tool::Dhat => is_uncountable,
-                    Tool::Callgrind => is_uncountable && !is_under_callgrind,
+                    Tool::Strace | Tool::Dhat | Tool::Callgrind => is_uncountable && run.runtime.is_none(),
                 }
             });
             let is_plain_needed = run.tool != Tool::Runtime && known.failed.contains_key(&Tool::Plain);

@@ -12,9 +12,9 @@ const CALLERS: u32 = 40;
 pub enum Detail {
     /// The instructions of the whole run.
     Total,
-    /// Those of each function.
+    /// The instructions of each function.
     Functions,
-    /// Those of each call stack of up to [`CALLERS`] functions, which takes time.
+    /// The instructions of each call stack of up to [`CALLERS`] functions, which takes time.
     Stacks,
 }
 
