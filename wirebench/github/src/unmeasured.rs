@@ -12,7 +12,15 @@ use crate::event::CheckedRun;
 /// Jobs that are named in a check, at most.
 const JOBS: usize = 5;
 /// The words that names of jobs in wirebench's own workflows, and in those that `init` writes, are made of.
-const WORDS: [&str; 5] = ["bench", "changes", "judge", "measure", "/"];
+const WORDS: [&str; 7] = [
+    "bench",
+    "changes",
+    "judge",
+    "measure",
+    "ubuntu-24.04",
+    "ubuntu-24.04-arm",
+    "/",
+];
 
 /// Why there is no comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,7 +181,13 @@ mod tests {
             let line = job(name, "failure", &[]).line("p");
             assert_eq!(line, "[another job](p/job/9)", "{name}");
         }
-        for name in ["measure", "bench / measure", "judge", "measure 12/12"] {
+        for name in [
+            "measure",
+            "bench / measure",
+            "judge",
+            "measure 12/12",
+            "measure / measure ubuntu-24.04-arm",
+        ] {
             assert!(
                 job(name, "failure", &[]).line("p").starts_with(&format!("[{name}]")),
                 "{name}"

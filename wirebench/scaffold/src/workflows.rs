@@ -2,8 +2,6 @@
 
 pub use crate::needs::Needs;
 
-use std::fmt::Write as _;
-
 use crate::needs::quoted;
 
 /// Files below `.github/workflows/` and the templates they are made of.
@@ -11,6 +9,10 @@ const TEMPLATES: [(&str, &str); 2] = [
     ("bench.yml", include_str!("../templates/bench.yml")),
     ("bench-comment.yml", include_str!("../templates/bench-comment.yml")),
 ];
+/// The job that measures, as a call of wirebench's workflow.
+const CALLED: &str = include_str!("../templates/measure-called.yml");
+/// The same as a job of its own.
+const OWN_JOB: &str = include_str!("../templates/measure-job.yml");
 
 /// An action at a revision: `owner/name@ref`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,82 +67,55 @@ pub fn workflows(facts: &WorkflowFacts) -> Vec<(&'static str, String)> {
         None => revision.clone(),
     };
     let pinned = if is_pinned(facts) {
-        "Every action is used at one full commit, with its version beside it: those that this wirebench knew when it was released.\n\
-         # Dependabot and Renovate bring them up to date."
-            .to_owned()
+        "Everything is used at one full commit, with its version beside it; Dependabot and Renovate bring it up to date.".to_owned()
     } else {
         format!(
-            "{repository}@{revision} can be moved, and its commit is not known here: put the full commit SHA of that release in its place\n\
-             # (`wirebench init --commit SHA` writes it)."
+            "{repository}@{revision} can be moved, and its commit is not known here: `wirebench init --commit SHA` writes the full commit of a release."
         )
     };
+    let Needs {
+        toolchains,
+        services,
+        env,
+        submodules,
+        paths,
+    } = &facts.needs;
+    let measure = if services.is_empty() && env.is_empty() {
+        CALLED
+    } else {
+        OWN_JOB
+    };
+    let listed: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
+    let pushed = if listed.is_empty() {
+        String::new()
+    } else {
+        format!(", paths: [{}]", listed.join(", "))
+    };
     let filled = |text: &str| {
-        with_needs(text, &facts.needs)
+        text.replace("@MEASURE@\n", measure)
+            .replace("@ENV@\n", &block("env", env))
+            .replace("@SERVICES@\n", &block("services", services))
             .replace("@PINNED@", &pinned)
             .replace("@ACTION@", repository)
             .replace("@REF@", &reference)
             .replace("@CONFIG@", &scalar(&facts.config))
             .replace("@BRANCH@", &scalar(&facts.branch))
+            .replace("@PATHS@", &pushed)
+            // A required check must also be written for a pull request that changes none of them: a step decides.
+            .replace("@GLOBS@", &quoted(&paths.join(" ")))
+            .replace("@TOOLCHAINS@", &quoted(&toolchains.join(" ")))
+            .replace("@SUBMODULES@", if *submodules { "recursive" } else { "false" })
     };
     TEMPLATES.iter().map(|(name, text)| (*name, filled(text))).collect()
 }
 
-/// The template with the job's needs filled in; lines without content are left out.
-fn with_needs(text: &str, needs: &Needs) -> String {
-    let mut out = String::new();
-    for line in text.lines() {
-        match line {
-            "@PATHS@" => block(
-                &mut out,
-                4,
-                "paths:",
-                needs.paths.iter().map(|path| format!("- {}", quoted(path))),
-            ),
-            // A required check must also be written for a pull request that changes none of them.
-            "@GLOBS@" if needs.paths.is_empty() => {}
-            "@GLOBS@" => {
-                let _ = writeln!(out, "          paths: {}", quoted(&needs.paths.join(" ")));
-            }
-            "@ENV@" => {
-                let why =
-                    "# Where a pull request comes from a fork, a variable of this repository has the value behind ||.";
-                block(&mut out, 4, &format!("{why}\n    env:"), needs.env.iter().cloned());
-            }
-            "@SERVICES@" => block(&mut out, 4, "services:", needs.services.iter().cloned()),
-            "@BEFORE@" if needs.before.is_empty() => {
-                out.push_str("      # Set up here what your server takes to build, such as actions/setup-node, or restore its cache.\n");
-            }
-            "@BEFORE@" => steps(&mut out, &needs.before),
-            "@AFTER@" => steps(&mut out, &needs.after),
-            line => {
-                let submodules = if needs.submodules {
-                    ", submodules: recursive"
-                } else {
-                    ""
-                };
-                out.push_str(&line.replace("@SUBMODULES@", submodules));
-                out.push('\n');
-            }
-        }
+/// A key of a job with its lines below it; empty without lines.
+fn block(key: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
     }
-    out
-}
-
-/// A key with its lines below it; left out without lines.
-fn block(out: &mut String, indent: usize, key: &str, lines: impl Iterator<Item = String>) {
-    let mut lines = lines.peekable();
-    if lines.peek().is_some() {
-        let _ = writeln!(out, "{:indent$}{key}", "");
-        for line in lines {
-            let _ = writeln!(out, "{:indent$}  {line}", "");
-        }
-    }
-}
-
-fn steps(out: &mut String, steps: &[Vec<String>]) {
-    for line in steps.iter().flatten() {
-        let _ = writeln!(out, "      {line}");
-    }
+    let lines = lines.iter().map(|line| format!("      {line}\n"));
+    format!("    {key}:\n{}", lines.collect::<String>())
 }
 
 /// True if the action is pinned to a full commit.
@@ -194,28 +169,16 @@ mod tests {
         for (config, branch) in [("services/api", "main"), ("a b: {c}\"", "release, [x]"), (".", "123")] {
             for (name, text) in workflows(&facts(config, branch)) {
                 assert!(text.contains("a/b") && text.contains("@v7"), "{name}");
-                for left in [
-                    "@ACTION@",
-                    "@REF@",
-                    "@CONFIG@",
-                    "@BRANCH@",
-                    "@PINNED@",
-                    "@PATHS@",
-                    "@GLOBS@",
-                    "@ENV@",
-                    "@SERVICES@",
-                    "@BEFORE@",
-                    "@AFTER@",
-                    "@SUBMODULES@",
-                ] {
-                    assert!(!text.contains(left), "{name}: {left}");
-                }
+                let mut words = text.split('@').map(|word| word.trim_matches(char::is_uppercase));
+                assert!(
+                    words.all(|word| !word.is_empty()),
+                    "{name} has a word to fill in: {text}"
+                );
                 let read: serde_json::Value =
                     serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
                 if name == "bench.yml" {
                     assert_eq!(read["on"]["push"]["branches"], serde_json::json!([branch]));
-                    let steps = read["jobs"]["measure"]["steps"].as_array().unwrap();
-                    assert!(steps.iter().any(|step| step["with"]["config"] == config), "{text}");
+                    assert_eq!(read["jobs"]["measure"]["with"]["config"], config);
                 }
             }
         }
@@ -234,7 +197,7 @@ mod tests {
                 "{name}"
             );
             assert!(
-                text.contains("at one full commit") && text.contains("# Dependabot"),
+                text.contains("at one full commit") && text.contains("Dependabot"),
                 "{name}"
             );
         }

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, repository};
+use crate::bench::{Bench, ended, repository};
 use crate::jobs::{actionlint, zizmor};
 use crate::strangers::stranger;
 
@@ -21,18 +22,30 @@ fn written(bench: &Bench, folder: &str) -> Value {
     serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The inputs of the step whose action has this name.
-fn with<'a>(workflow: &'a Value, action: &str) -> &'a Value {
-    let steps = workflow["jobs"]["measure"]["steps"].as_array().unwrap();
-    let uses = |step: &&Value| {
+/// What the job that measures hands to wirebench's workflow, or to its action.
+fn with(workflow: &Value) -> &Value {
+    let job = &workflow["jobs"]["measure"];
+    let mut steps = job["steps"].as_array().into_iter().flatten();
+    let own = |step: &&Value| {
         step["uses"]
             .as_str()
-            .is_some_and(|uses| uses.starts_with(&format!("{action}@")))
+            .is_some_and(|used| used.starts_with("wirebench/wirebench@"))
     };
-    &steps
-        .iter()
-        .find(uses)
-        .unwrap_or_else(|| panic!("no {action} in {steps:#?}"))["with"]
+    steps.rfind(own).map_or(&job["with"], |step| &step["with"])
+}
+
+/// What the action `toolchains` finds in a repository for this input, without what it leaves empty.
+fn set_up(bench: &Bench, toolchains: &str) -> Vec<String> {
+    let output = bench.path("toolchains");
+    let mut script = Command::new(repository().join(".github/actions/toolchains/toolchains.sh"));
+    script.current_dir(bench.path(".")).env("TOOLCHAINS", toolchains);
+    let ended = ended(script.env("GITHUB_OUTPUT", &output));
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    let text = fs::read_to_string(output).unwrap();
+    text.lines()
+        .filter(|line| !line.ends_with('='))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A service with a store, in a folder of a larger repository with submodules.
@@ -77,9 +90,10 @@ fn services_variables_submodules_and_paths_come_from_the_files_that_name_them() 
         "SHOP_TOKEN": "${{ vars.SHOP_TOKEN || 'not-secret' }}",
     });
     assert_eq!(job["env"], env);
-    assert_eq!(with(&workflow, "actions/checkout")["submodules"], "recursive");
-    let go = json!({ "go-version-file": "services/shop/go.mod", "cache-dependency-path": "services/shop/go.sum" });
-    assert_eq!(with(&workflow, "actions/setup-go"), &go);
+    assert_eq!(job["steps"][0]["with"]["submodules"], "recursive");
+    assert_eq!(with(&workflow)["toolchains"], "go:services/shop");
+    let go = ["go-file=services/shop/go.mod", "go-lock=services/shop/go.sum"];
+    assert_eq!(set_up(&bench, "go:services/shop"), go);
     let paths = json!([
         "services/shop/**",
         "services/shop/compose.yml",
@@ -95,7 +109,7 @@ fn services_variables_submodules_and_paths_come_from_the_files_that_name_them() 
         .iter()
         .filter_map(|path| path.as_str())
         .collect();
-    assert_eq!(with(&workflow, "wirebench/wirebench")["paths"], globs.join(" "));
+    assert_eq!(with(&workflow)["paths"], globs.join(" "));
 }
 
 #[test]
@@ -107,39 +121,71 @@ fn a_folder_that_is_built_from_the_top_is_measured_whatever_changes() {
         .commit("theirs");
     let workflow = written(&bench, "cmd/shop");
     assert_eq!(workflow["on"]["pull_request"]["paths"], Value::Null);
-    assert_eq!(
-        with(&workflow, "actions/setup-go"),
-        &json!({ "go-version-file": "go.mod", "cache": false })
-    );
+    assert_eq!(with(&workflow)["toolchains"], "go:.");
+    assert_eq!(set_up(&bench, "go:cmd/shop"), ["go-file=go.mod"]);
 }
 
 #[test]
-fn each_language_is_set_up_with_its_cache() {
-    for (name, action, key, expected) in [
+fn each_language_is_set_up_at_the_version_that_the_repository_names() {
+    for (name, expected) in [
+        ("axum", &["rust=."][..]),
+        ("gin", &["go-file=go.mod", "go-lock=go.sum"]),
         (
-            "axum",
-            "actions/cache/restore",
-            "restore-keys",
-            json!("bench-rust-${{ runner.os }}-${{ runner.arch }}-"),
+            "fastify",
+            &["node-version=lts/*", "node-lock=package-lock.json", "node-cache=npm"],
         ),
-        (
-            "axum",
-            "actions/cache/save",
-            "key",
-            json!("bench-rust-${{ runner.os }}-${{ runner.arch }}-${{ github.sha }}"),
-        ),
-        ("gin", "actions/setup-go", "cache-dependency-path", json!("go.sum")),
-        ("fastify", "actions/setup-node", "cache", json!("npm")),
         (
             "fastapi",
-            "actions/setup-python",
-            "cache-dependency-path",
-            json!("requirements.txt"),
+            &["python-version=3.x", "python-lock=requirements.txt", "python-cache=pip"],
         ),
-        ("spring-boot", "actions/setup-java", "java-version", json!("17")),
-        ("spring-boot", "actions/setup-java", "cache", json!("maven")),
+        (
+            "spring-boot",
+            &["java-version=17", "java-lock=pom.xml", "java-cache=maven"],
+        ),
     ] {
-        assert_eq!(with(&written(&stranger(name), "."), action)[key], expected, "{name}");
+        let bench = stranger(name);
+        let workflow = written(&bench, ".");
+        let toolchains = with(&workflow)["toolchains"].as_str().unwrap().to_owned();
+        assert_eq!(set_up(&bench, &toolchains), expected, "{name}: {toolchains}");
+    }
+    let pinned = Bench::empty()
+        .file("web/package.json", "{\"engines\": {\"node\": \">=22\"}}")
+        .file("yarn.lock", "")
+        .file("api/.python-version", "3.12\n")
+        .file("api/App.csproj", "<TargetFramework>net9.0</TargetFramework>")
+        .file("api/build.gradle.kts", "kotlin { jvmToolchain(25) }\n");
+    for (toolchains, expected) in [
+        (
+            "node:web/ node:.",
+            &["node-file=web/package.json", "node-lock=yarn.lock", "node-cache=yarn"][..],
+        ),
+        ("python:api", &["python-file=api/.python-version"]),
+        ("dotnet:api", &["dotnet-version=9.0.x"]),
+        (
+            "java:api",
+            &["java-version=25", "java-lock=api/build.gradle.kts", "java-cache=gradle"],
+        ),
+    ] {
+        fs::remove_file(pinned.path("toolchains")).ok();
+        assert_eq!(set_up(&pinned, toolchains), expected, "{toolchains}");
+    }
+}
+
+#[test]
+fn a_toolchain_that_cannot_be_set_up_ends_the_job_with_the_reason() {
+    let bench = Bench::empty().file("web/package.json", "{}");
+    for (toolchains, reason) in [
+        ("perl:.", "is not LANGUAGE:FOLDER"),
+        ("go", "is not LANGUAGE:FOLDER"),
+        ("node:../web", "names no folder of the repository"),
+        ("node:-web", "names no folder of the repository"),
+        ("go:web", "go:web has no go.mod"),
+    ] {
+        let mut script = Command::new(repository().join(".github/actions/toolchains/toolchains.sh"));
+        script.current_dir(bench.path(".")).env("TOOLCHAINS", toolchains);
+        let ended = ended(script.env("GITHUB_OUTPUT", bench.path("toolchains")));
+        assert_eq!(ended.code, 2, "{toolchains}");
+        assert!(ended.stderr.contains(reason), "{toolchains}: {}", ended.stderr);
     }
 }
 
@@ -156,8 +202,7 @@ fn linters_find_nothing_in_the_workflow_of_any_stranger() {
     for (name, bench) in &benches {
         let folder = if name == "shop" { "services/shop" } else { "." };
         let workflow = written(bench, folder);
-        let steps = workflow["jobs"]["measure"]["steps"].as_array().unwrap();
-        assert!(steps.len() > 2, "{name}: nothing is set up");
+        assert_ne!(with(&workflow)["toolchains"], "", "{name}: nothing is set up");
     }
     let folders: Vec<PathBuf> = benches.iter().map(|(_, bench)| bench.path(".github")).collect();
     let files = folders

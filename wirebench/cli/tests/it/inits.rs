@@ -55,7 +55,7 @@ fn everything_is_written_and_the_next_steps_are_said() {
     assert!(
         fs::read_to_string(bench.path(FILES[2]))
             .unwrap()
-            .contains("uses: them/bench@v9")
+            .contains("uses: them/bench/.github/workflows/measure.yml@v9")
     );
     let listed = bench.run(&["list"]);
     assert_eq!(listed.code, 0, "{}", listed.stderr);
@@ -151,7 +151,9 @@ fn a_commit_is_written_with_its_version_and_an_unknown_one_is_said() {
     let workflow = fs::read_to_string(bench.path(FILES[2])).unwrap();
     let version = env!("CARGO_PKG_VERSION");
     assert!(
-        workflow.contains(&uses(&format!("wirebench/wirebench@{commit} # v{version}\n"))),
+        workflow.contains(&uses(&format!(
+            "wirebench/wirebench/.github/workflows/measure.yml@{commit} # v{version}\n"
+        ))),
         "{workflow}"
     );
     assert!(!ended.stdout.contains("can be moved"), "{}", ended.stdout);

@@ -33,12 +33,12 @@ const USED_BESIDE_A_WRITE: [&str; 6] = [
 const UNCACHED: [&str; 2] = ["publish", "release"];
 /// Conditions that jobs must have, to the letter.
 const CONDITIONS: [(&str, &str, &str); 5] = [
-    (
-        "bench",
-        "alert",
-        "${{ github.event_name == 'push' && vars.WIREBENCH_ALERTS == 'true' }}",
-    ),
     ("bench", "publish", "${{ !cancelled() && github.event_name == 'push' }}"),
+    (
+        "publish",
+        "alert",
+        "${{ !cancelled() && needs.publish.result == 'success' && vars.WIREBENCH_ALERTS == 'true' }}",
+    ),
     (
         "comment",
         "build",

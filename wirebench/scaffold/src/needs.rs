@@ -1,16 +1,11 @@
-//! What the job that measures has to set up, from the evidence in the repository: toolchains and their caches, services,
+//! What the job that measures has to set up, from the evidence in the repository: toolchains, services,
 //! environment variables, submodules, and the paths whose changes matter.
-
-mod examined_folder;
-mod setup;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use self::examined_folder::ExaminedFolder;
-pub(crate) use self::examined_folder::quoted;
 use crate::compose::{self, Composed, Service};
 use crate::files::Files;
 use crate::program::{Language, Program};
@@ -18,10 +13,8 @@ use crate::program::{Language, Program};
 /// What the job has to set up. Every text is without indentation, one line of YAML each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Steps before the measurement: toolchains, and caches that are restored.
-    pub(super) before: Vec<Vec<String>>,
-    /// Steps after it: caches that are saved.
-    pub(super) after: Vec<Vec<String>>,
+    /// `LANGUAGE:FOLDER` as the action `toolchains` takes it, the folder from the repository's top.
+    pub(super) toolchains: Vec<String>,
     /// `services:` of the job.
     pub(super) services: Vec<String>,
     /// `env:` of the job.
@@ -36,41 +29,61 @@ pub struct Needs {
 pub(super) fn of(files: &Files, programs: &[Program], config: &str) -> Needs {
     let composed = compose::composed(files);
     let examples = examples(files);
-    let mut needs = Needs {
-        submodules: files.has(".gitmodules") || files.above(".gitmodules").is_some(),
+    let toolchains: BTreeSet<(&str, String)> = programs
+        .iter()
+        .filter_map(|program| Some((toolchain(program.language)?, below_top(config, &program.manifest))))
+        .filter(|(_, folder)| !folder.contains(char::is_whitespace))
+        .collect();
+    Needs {
+        toolchains: toolchains
+            .into_iter()
+            .map(|(name, folder)| format!("{name}:{}", if folder.is_empty() { "." } else { &folder }))
+            .collect(),
         services: composed
             .services
             .iter()
             .flat_map(|one| service(one, &examples))
             .collect(),
         env: environment(files, programs, &composed, &examples),
+        submodules: files.has(".gitmodules") || files.above(".gitmodules").is_some(),
         paths: paths(files, programs, &composed, config),
-        ..Needs::default()
-    };
-    let kits: BTreeSet<(Language, &str)> = programs
-        .iter()
-        .map(|program| (program.language, program.manifest.as_str()))
+    }
+}
+
+/// A path below the examined folder, from the repository's top; it may begin with `../`.
+fn below_top(config: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = config
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
         .collect();
-    let examined = ExaminedFolder { files, config };
-    let mut rust = false;
-    for (language, manifest) in kits {
-        match language {
-            Language::Rust if rust => {}
-            Language::Rust => {
-                rust = true;
-                let (restore, save) = setup::rust(&examined, manifest);
-                needs.before.push(restore);
-                needs.after.push(save);
+    for part in path.split('/') {
+        match part {
+            ".." => {
+                parts.pop();
             }
-            Language::Other => {}
-            Language::Go => needs.before.push(setup::go(&examined, manifest)),
-            Language::Node => needs.before.extend(setup::node(&examined, manifest)),
-            Language::Python => needs.before.push(setup::python(&examined, manifest)),
-            Language::Jvm => needs.before.push(setup::jvm(&examined, manifest)),
-            Language::DotNet => needs.before.push(setup::dotnet(&examined, manifest)),
+            "" | "." => {}
+            part => parts.push(part),
         }
     }
-    needs
+    parts.join("/")
+}
+
+/// A text in double quotes: JSON's strings are YAML's.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The name that the action `toolchains` has for a language.
+fn toolchain(language: Language) -> Option<&'static str> {
+    match language {
+        Language::Rust => Some("rust"),
+        Language::Go => Some("go"),
+        Language::Node => Some("node"),
+        Language::Python => Some("python"),
+        Language::Jvm => Some("java"),
+        Language::DotNet => Some("dotnet"),
+        Language::Other => None,
+    }
 }
 
 /// The manifests that compile .proto files with the program protoc: build dependencies of Cargo packages, without a
@@ -198,21 +211,17 @@ fn local(value: &str, services: &[Service]) -> String {
 
 /// The examined folder, the folders of manifests above it, and the workflow; empty if one of them is the repository's top.
 fn paths(files: &Files, programs: &[Program], composed: &Composed, config: &str) -> Vec<String> {
-    let examined = ExaminedFolder { files, config };
     let mut folders: BTreeSet<String> = programs
         .iter()
         .filter(|program| program.manifest.starts_with("../"))
-        .map(|program| examined.below_top(&program.manifest))
+        .map(|program| below_top(config, &program.manifest))
         .collect();
-    folders.insert(examined.below_top(""));
+    folders.insert(below_top(config, ""));
     if folders.contains("") {
         return Vec::new();
     }
     let mut paths: Vec<String> = folders.iter().map(|folder| format!("{folder}/**")).collect();
-    let composed = composed
-        .services
-        .iter()
-        .map(|service| examined.below_top(&service.file));
+    let composed = composed.services.iter().map(|service| below_top(config, &service.file));
     paths.extend(composed.collect::<BTreeSet<_>>());
     if files.above(".gitmodules").is_some() {
         paths.push(".gitmodules".into());
