@@ -15,7 +15,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::bench::{Ended, ended, free_port, git_in, repository};
+use crate::bench::{Ended, ended, free_port, git_in, repository, wirebench};
 use crate::github::fake::{REPOSITORY, TOKEN};
 use crate::github::scene::{PULL, Scene};
 use crate::releases::Releases;
@@ -31,7 +31,10 @@ fn actions() -> Option<PathBuf> {
     folder
 }
 
-/// A copy of this repository with two commits, its remote, and a release to install from.
+/// The commit by which a foreign repository names wirebench.
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+/// A repository with two commits, its remote, and a release to install from.
 struct Place {
     folder: TempDir,
     actions: PathBuf,
@@ -39,7 +42,58 @@ struct Place {
 }
 
 impl Place {
+    /// With a copy of this repository.
     fn new(actions: PathBuf) -> Self {
+        let place = Self::empty(actions);
+        place.copy("", "repo");
+        place.simplify();
+        place.commit();
+        place
+    }
+
+    /// With the example in Node.js, and the workflows that `wirebench init` writes, which call those of a copy of this repository.
+    fn foreign(actions: PathBuf) -> Self {
+        let place = Self::empty(actions);
+        place.copy("", "wirebench");
+        let own = Regex::new(r"uses: \$/(\S+)").unwrap();
+        for file in yaml(&place.path("wirebench")) {
+            let with_commit = format!("uses: wirebench/wirebench/${{1}}@{COMMIT}");
+            edit(&file, |text| {
+                own.replace_all(&without_deploying(&file, text), &with_commit)
+                    .into_owned()
+            });
+        }
+        place.copy("examples/node/", "repo");
+        let repo = place.path("repo");
+        let wrote = ended(&mut wirebench(&[
+            "init",
+            "--no-probe",
+            "--commit",
+            COMMIT,
+            &repo.to_string_lossy(),
+        ]));
+        assert!(
+            wrote.stdout.contains("wrote     .github/workflows/bench.yml"),
+            "{}{}",
+            wrote.stdout,
+            wrote.stderr
+        );
+        edit(&repo.join(".github/workflows/bench.yml"), |text| {
+            // Its release is on GitHub alone.
+            let called = "toolchains: \"node:.\"";
+            assert!(text.contains(called), "{text}");
+            text.replace(called, "budget: 20s, rounds: 8")
+        });
+        edit(&repo.join(".github/workflows/bench-comment.yml"), |text| {
+            // Equal code gets a comment, too.
+            format!("{text}      comment: always\n")
+        });
+        edit(&repo.join("wirebench.toml"), |text| text.replace("\"5s\"", "\"200ms\""));
+        place.commit();
+        place
+    }
+
+    fn empty(actions: PathBuf) -> Self {
         let releases = Releases::new();
         let packed = releases.pack(crate::releases::VERSION);
         assert_eq!(packed.code, 0, "{}", packed.stderr);
@@ -48,18 +102,21 @@ impl Place {
             actions,
             releases,
         };
-        fs::create_dir_all(place.path("remote.git")).unwrap();
-        fs::create_dir_all(place.path("home/bin")).unwrap();
+        for folder in ["remote.git", "home/bin", "repo"] {
+            fs::create_dir_all(place.path(folder)).unwrap();
+        }
         symlink("/bin/true", place.path("home/bin/gh")).unwrap();
         git_in(
             &place.path("remote.git"),
             &["init", "--quiet", "--bare", "--initial-branch", "main"],
         );
-        place.copy();
-        place.simplify();
-        let repo = place.path("repo");
-        let remote = format!("file://{}", place.path("remote.git").display());
-        git_in(&repo, &["init", "--quiet", "--initial-branch", "main"]);
+        git_in(&place.path("repo"), &["init", "--quiet", "--initial-branch", "main"]);
+        place
+    }
+
+    fn commit(&self) {
+        let repo = self.path("repo");
+        let remote = format!("file://{}", self.path("remote.git").display());
         git_in(&repo, &["remote", "add", "origin", &remote]);
         for message in ["before", "after"] {
             fs::write(repo.join("change"), message).unwrap();
@@ -67,30 +124,32 @@ impl Place {
             git_in(&repo, &["commit", "--quiet", "--message", message]);
         }
         git_in(&repo, &["push", "--quiet", "origin", "main"]);
-        place
     }
 
     fn path(&self, relative: &str) -> PathBuf {
         self.folder.path().join(relative)
     }
 
-    /// Every file that git knows of, as it is now.
-    fn copy(&self) {
+    /// Every file below a folder of this repository that git knows of, as it is now.
+    fn copy(&self, below: &str, to: &str) {
         let listed = git_in(
             &repository(),
             &["ls-files", "--cached", "--others", "--exclude-standard"],
         );
-        for file in listed.lines().filter(|file| repository().join(file).is_file()) {
-            let to = self.path("repo").join(file);
-            fs::create_dir_all(to.parent().unwrap()).unwrap();
-            fs::copy(repository().join(file), to).unwrap();
+        for file in listed.lines().filter_map(|file| file.strip_prefix(below)) {
+            let from = repository().join(below).join(file);
+            let to = self.path(to).join(file);
+            if from.is_file() {
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                fs::copy(from, to).unwrap();
+            }
         }
     }
 
     /// What act does not know is written as it knows it; rounds are short; the servers are built already.
     fn simplify(&self) {
         let repo = self.path("repo");
-        for file in self.yaml() {
+        for file in yaml(&repo) {
             edit(&file, |text| {
                 let text = text.replace("uses: $/", "uses: ./");
                 let text = text.replace("version: source", &format!("version: {}", crate::releases::VERSION));
@@ -99,10 +158,7 @@ impl Place {
                 let text = text.replace("inputs.comment || 'changed'", "inputs.comment || 'always'");
                 let stage = "      - uses: ./.github/actions/second-stage";
                 let text = text.replace(stage, &format!("      - uses: {CHECKOUT}\n{stage}"));
-                match text.split_once("\n  deploy:\n") {
-                    Some((before, _)) if file.ends_with("publish.yml") => format!("{before}\n"),
-                    _ => text,
-                }
+                without_deploying(&file, text)
             });
         }
         let short = [
@@ -137,25 +193,17 @@ impl Place {
         }
     }
 
-    fn yaml(&self) -> Vec<PathBuf> {
-        let github = self.path("repo/.github");
-        let mut files = vec![self.path("repo/action.yml")];
-        let workflows = fs::read_dir(github.join("workflows")).unwrap().flatten();
-        files.extend(workflows.map(|entry| entry.path()));
-        let actions = fs::read_dir(github.join("actions")).unwrap().flatten();
-        files.extend(actions.map(|entry| entry.path().join("action.yml")));
-        files
-    }
-
     /// Which folder stands for each action that is used.
     fn local(&self) -> Vec<String> {
         let used = Regex::new(r"uses: ([\w-]+/[\w-]+)(?:/[\w-]+)*@([0-9a-f]{40})").unwrap();
-        let mut args = Vec::new();
-        let mut texts: Vec<String> = self
-            .yaml()
-            .iter()
-            .map(|file| fs::read_to_string(file).unwrap())
-            .collect();
+        let own = self.path("wirebench");
+        let mut args = vec![
+            "--local-repository".to_owned(),
+            format!("https://github.com/wirebench/wirebench@{COMMIT}={}", own.display()),
+        ];
+        let folders = [self.path("repo"), own];
+        let files = folders.iter().flat_map(|folder| yaml(folder));
+        let mut texts: Vec<String> = files.map(|file| fs::read_to_string(file).unwrap()).collect();
         // An action may use others.
         let nested = self.actions.join("actions/upload-pages-artifact/action.yml");
         texts.extend(fs::read_to_string(nested));
@@ -252,6 +300,28 @@ impl Place {
     }
 }
 
+/// The workflows and actions of a repository.
+fn yaml(repo: &Path) -> Vec<PathBuf> {
+    let entries = |folder: &str| {
+        fs::read_dir(repo.join(".github").join(folder))
+            .into_iter()
+            .flatten()
+            .flatten()
+    };
+    let actions = entries("actions").map(|entry| entry.path().join("action.yml"));
+    let workflows = entries("workflows").map(|entry| entry.path());
+    let own = Some(repo.join("action.yml")).filter(|file| file.is_file());
+    actions.chain(workflows).chain(own).collect()
+}
+
+/// Publishing ends with a job that only GitHub's Pages can do, and the one after it.
+fn without_deploying(file: &Path, text: String) -> String {
+    match text.split_once("\n  deploy:\n") {
+        Some((before, _)) if file.ends_with("publish.yml") => format!("{before}\n"),
+        _ => text,
+    }
+}
+
 /// A workflow without the job that builds this repository's second stage: a release is there to install.
 fn without_building(text: &str) -> String {
     let built = r"(?s)  # Not called by another repository.*?\n\n|    needs: build\n|    with: \{ version: built \}\n";
@@ -272,38 +342,39 @@ fn described() -> Value {
     json!({ "full_name": REPOSITORY, "name": name, "owner": { "login": owner }, "default_branch": "main" })
 }
 
-#[test]
-fn a_push_is_measured_kept_and_shown() {
-    let Some(actions) = actions() else { return };
-    let place = Place::new(actions);
+/// The event of a push of the newest commit.
+fn pushed(place: &Place) -> Value {
     let head = place.head();
     let person = json!({ "name": "a", "email": "a@example.invalid", "username": "a" });
-    let event = json!({
+    json!({
         "ref": "refs/heads/main", "before": "0".repeat(40), "after": head, "repository": described(),
         "head_commit": {
             "id": head, "message": "after", "timestamp": "2026-11-21T09:00:00Z", "author": person, "committer": person,
             "url": format!("https://github.com/{REPOSITORY}/commit/{head}"),
         },
-    });
-    let ran = place.act("push", "bench", &place.event("push.json", &event), &[]);
+    })
+}
+
+/// A push is measured, and is on the branch `data` afterwards, with data.js; a series of that name is in it.
+fn assert_that_a_push_is_published(place: &Place, series: &str) {
+    let ran = place.act("push", "bench", &place.event("push.json", &pushed(place)), &[]);
     let log = format!("{}{}", ran.stdout, ran.stderr);
     assert_eq!(ran.code, 0, "{log}");
     let published = place.published();
+    let head = place.head();
     assert!(published.contains(&format!("/{}-", &head[..12])), "{published}\n{log}");
     assert!(published.contains("dev/bench/data.js"), "{published}");
     let data = git_in(&place.path("remote.git"), &["show", "data:dev/bench/data.js"]);
     for suite in ["wirebench, smaller is better", "wirebench, bigger is better"] {
         assert!(data.contains(suite), "{data}");
     }
-    assert!(data.contains("weather-fixed-count@http@hey"), "{data}");
+    assert!(data.contains(series), "{data}");
     assert!(!place.artifact("github-pages", &log).is_empty());
     assert!(!log.contains(TOKEN), "the token was printed");
 }
 
-#[test]
-fn a_pull_request_becomes_an_artifact_and_that_one_comment() {
-    let Some(actions) = actions() else { return };
-    let place = Place::new(actions);
+/// A pull request leaves an artifact, from which the second stage makes one comment, and then the same comment anew.
+fn assert_that_a_pull_request_is_commented(place: &Place, second_stage: &str) {
     let event = json!({
         "action": "synchronize", "number": PULL, "repository": described(),
         "pull_request": { "number": PULL, "head": { "sha": place.head(), "ref": "faster" }, "base": { "ref": "main" } },
@@ -317,7 +388,7 @@ fn a_pull_request_becomes_an_artifact_and_that_one_comment() {
         let api = scene.fake.url.clone();
         let ran = place.act(
             "workflow_run",
-            "comment",
+            second_stage,
             &scene.event_file(),
             &[("GITHUB_API_URL", &api)],
         );
@@ -336,4 +407,66 @@ fn a_pull_request_becomes_an_artifact_and_that_one_comment() {
         methods.contains(&"POST".to_owned()) && methods.contains(&"PATCH".to_owned()),
         "{methods:?}"
     );
+}
+
+#[test]
+fn a_push_is_measured_kept_and_shown() {
+    let Some(actions) = actions() else { return };
+    assert_that_a_push_is_published(&Place::new(actions), "weather-fixed-count@http@hey");
+}
+
+#[test]
+fn a_pull_request_becomes_an_artifact_and_that_one_comment() {
+    let Some(actions) = actions() else { return };
+    assert_that_a_pull_request_is_commented(&Place::new(actions), "comment");
+}
+
+#[test]
+fn what_init_writes_does_the_same_in_a_foreign_repository() {
+    let Some(actions) = actions() else { return };
+    let place = Place::foreign(actions);
+    assert_that_a_push_is_published(&place, "weather@http@hey");
+    assert_that_a_pull_request_is_commented(&place, "bench-comment");
+}
+
+#[test]
+fn a_missing_label_a_merge_group_and_a_crash_are_answered() {
+    let Some(actions) = actions() else { return };
+    let place = Place::foreign(actions);
+    edit(&place.path("repo/.github/workflows/bench.yml"), |text| {
+        text.replace("with: { config: .,", "with: { config: ., label: bench,")
+    });
+    // Nothing of these is measured, and the job ends well, so that a required check does not wait.
+    let pull = |labels: &Value| {
+        json!({
+            "action": "synchronize", "number": PULL, "repository": described(),
+            "pull_request": { "number": PULL, "labels": labels, "head": { "sha": place.head() }, "base": { "ref": "main" } },
+        })
+    };
+    for (name, event) in [
+        ("pull_request", pull(&json!([]))),
+        ("pull_request", pull(&json!([{ "name": "documentation" }]))),
+        (
+            "merge_group",
+            json!({ "action": "checks_requested", "repository": described(), "merge_group": { "head_sha": place.head() } }),
+        ),
+    ] {
+        let ran = place.act(name, "bench", &place.event("event.json", &event), &[]);
+        let log = format!("{}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.code, 0, "{event}: {log}");
+        assert!(!log.contains("building"), "{event}: {log}");
+        assert!(
+            !place.path("artifacts").exists() || !log.contains("bench-result"),
+            "{event}: {log}"
+        );
+    }
+    // A server that ends at once fails the job, which leaves all that is published. act runs no job after one that failed.
+    let repo = place.path("repo");
+    fs::write(repo.join("src/http.js"), "process.exit(3);\n").unwrap();
+    git_in(&repo, &["commit", "--quiet", "--all", "--message", "crash"]);
+    let ran = place.act("push", "bench", &place.event("push.json", &pushed(&place)), &[]);
+    let log = format!("{}{}", ran.stdout, ran.stderr);
+    assert_ne!(ran.code, 0, "{log}");
+    assert!(log.contains("exited with status 3"), "{log}");
+    assert!(!place.artifact("bench-history", &log).is_empty());
 }
