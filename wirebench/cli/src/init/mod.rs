@@ -82,14 +82,16 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let top = git::top(&folder).unwrap_or_else(|| folder.clone());
     let unreadable = || format!("{}: cannot be read", folder.display());
     let mut programs = Programs::of(&folder, &top).with_context(unreadable)?;
-    if let Some(missing) = programs.missing() {
+    // A declaration that is there already gets its workflows in any case, and is not asked for again.
+    let is_declared = folder.join("wirebench.toml").exists() && !args.print;
+    if let Some(missing) = programs.missing().filter(|_| !is_declared) {
         anyhow::bail!(missing);
     }
     for program in programs.list() {
         log::info!("found     {program}");
     }
     programs.only(&args.only).map_err(UsageError)?;
-    let found = if args.no_probe || !cfg!(target_os = "linux") {
+    let found = if args.no_probe || is_declared || !cfg!(target_os = "linux") {
         programs.guess()
     } else {
         probe(&programs, &folder)?
@@ -122,8 +124,9 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
             println!("left      {name}: it is there already");
         }
     }
-    print_result(&found);
-    print_next_steps(&found, &facts, &folder);
+    let written = (!is_declared).then_some(&found);
+    written.inspect(|found| print_result(found));
+    print_next_steps(written, &facts, &folder);
     Ok(Outcome::of(kept == 0))
 }
 

@@ -21,10 +21,11 @@ pub(super) fn print_result(found: &Found) {
     }
 }
 
-/// Prints what to do next.
-pub(super) fn print_next_steps(found: &Found, facts: &WorkflowFacts, folder: &Path) {
+/// Prints what to do next; `found` is what was written into wirebench.toml, if anything was.
+pub(super) fn print_next_steps(found: Option<&Found>, facts: &WorkflowFacts, folder: &Path) {
     println!("\nNext:");
-    match found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count() {
+    let lines = found.iter().flat_map(|found| found.toml.lines());
+    match lines.filter(|line| line.ends_with(CHANGE_THIS)).count() {
         0 => println!("  1. wirebench verify"),
         guesses => println!(
             "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench verify"

@@ -78,6 +78,22 @@ fn a_file_that_is_there_is_left_and_the_others_are_written() {
 }
 
 #[test]
+fn a_declaration_by_hand_gets_its_workflows_though_no_server_is_recognised() {
+    let bench = Bench::empty()
+        .file("wirebench.toml", "# mine\n")
+        .file("server.scm", "(serve)\n");
+    let ended = bench.run(&["init"]);
+    assert!(
+        bench.path(FILES[2]).is_file() && bench.path(FILES[3]).is_file(),
+        "{}",
+        ended.stderr
+    );
+    for wrong in ["guessed", "question", "change this"] {
+        assert!(!ended.stdout.contains(wrong), "{}", ended.stdout);
+    }
+}
+
+#[test]
 fn a_link_to_nowhere_is_not_written_through() {
     let bench = go();
     let elsewhere = bench.path("elsewhere.toml");

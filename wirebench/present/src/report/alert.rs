@@ -78,8 +78,9 @@ fn section(out: &mut String, group: &Group) {
     if more > 0 {
         let _ = writeln!(out, "\n{more} more.");
     }
-    if let Some(again) = again(group) {
+    if let Some([again, bisect]) = again(group) {
         let _ = writeln!(out, "\nMeasure it again: {}", code(&again));
+        let _ = writeln!(out, "\nFind the commit, if several lie between: {}", code(&bisect));
     }
     if let Some(accept) = accept(group) {
         let _ = writeln!(out, "\nIf it is meant:\n\n```sh\n{accept}\n```");
@@ -90,15 +91,21 @@ fn still_worse(group: &Group) -> impl Iterator<Item = &GroupedStep> {
     group.steps.iter().filter(|step| step.open)
 }
 
-/// The command that compares the commits on both sides of a step, of its largest series.
-fn again(group: &Group) -> Option<String> {
+/// The commands that compare the commits on both sides of a step, and that find the one between them, by its largest series.
+fn again(group: &Group) -> Option<[String; 2]> {
     // An imported series has no scenario.
     let step = still_worse(group).find(|step| step.metric.is_some())?;
     let (scenario, _) = step.series.split_once('@')?;
     let is_hash = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let [before, after] = [&group.last_before.commit, &group.first_after.commit].map(|commit| short_commit(commit));
-    (is_hash(before) && is_hash(after))
-        .then(|| format!("wirebench run --baseline {before} --candidate {after} --scenario {scenario}"))
+    (is_hash(before) && is_hash(after)).then(|| {
+        [
+            format!("wirebench run --baseline {before} --candidate {after} --scenario {scenario}"),
+            format!(
+                "git bisect start {after} {before} && git bisect run wirebench run --baseline {before} --scenario {scenario} --bisect"
+            ),
+        ]
+    })
 }
 
 /// The command that accepts the worsenings of a push, for the series that got worse.
@@ -176,6 +183,7 @@ mod tests {
             "| `one-0@http@hey` | server CPU per request | +10.0 % |",
             "After `aaaaaaaaaaaa` up to `bbbbbbbbbbbb`",
             "`wirebench run --baseline aaaaaaaaaaaa --candidate bbbbbbbbbbbb --scenario one-0`",
+            "`git bisect start bbbbbbbbbbbb aaaaaaaaaaaa && git bisect run wirebench run --baseline aaaaaaaaaaaa --scenario one-0 --bisect`",
             "wirebench accept --series 'one-0@http@hey' --metric server_cpu --at-most 12% --commit bbbbbbbbbbbb",
             "wirebench accept --series '{many-0@http@hey,many-1@http@hey,",
             "15 more.",

@@ -239,6 +239,10 @@ fn an_application_of_python_is_served_by_its_usual_server() {
             ("shop/main.py", "api = FastAPI(title=\"x\")\n@api.get(\"/items\")\n"),
             ("old.py", "app = Flask(__name__)\n"),
             ("calls.py", "server = grpc.aio.server()\n"),
+            (
+                "own.py",
+                "class Server(http.server.ThreadingHTTPServer):\n    pass\nServer((host, port), Handler).serve_forever()\n",
+            ),
             ("tool.py", "print('FastAPI')\n"),
             ("requirements.txt", ""),
         ],
@@ -250,6 +254,7 @@ fn an_application_of_python_is_served_by_its_usual_server() {
                 "python3 -m uvicorn --no-access-log --app-dir . shop.main:api",
             ),
             ("calls", install, "python3 calls.py"),
+            ("own", install, "python3 own.py"),
         ],
     );
     assert!(told(&[("my-app/main.py", "app = FastAPI()\n")]).is_empty(), "no module");

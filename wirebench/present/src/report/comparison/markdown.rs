@@ -189,7 +189,9 @@ fn heading(explained: &Explained) -> String {
     let head = &explained.head;
     // A relative link leads nowhere in a job summary.
     match explained.flame_graph.map(code) {
-        Some(picture) => format!("{head}; flame graph {picture} in the run's folder"),
+        Some(picture) => {
+            format!("{head}; flame graph {picture} in the run's folder (on GitHub, in its artifact `bench-run`)")
+        }
         None => head.clone(),
     }
 }
@@ -427,7 +429,7 @@ mod tests {
         let text = render(&comparison);
         assert!(
             text.contains(
-                "flame graph `flames/count-weather@http@hey/instructions-difference.svg` in the run's folder"
+                "flame graph `flames/count-weather@http@hey/instructions-difference.svg` in the run's folder (on GitHub, in its artifact `bench-run`)"
             )
         );
         assert!(
