@@ -165,14 +165,15 @@ struct WorkerStats {
 }
 
 impl WorkerStats {
-    /// Records messages that arrived together: all but the first took no time. Returns true if this worker is done.
+    /// Records messages that arrived together: they share the time since those before them. Returns true if this worker is done.
     fn record(&mut self, messages: usize) -> bool {
         let now = Instant::now();
+        let share = nanos(now - self.last) / (messages.max(1) as u64);
         for _ in 0..messages {
             if self.is_done() {
                 return true;
             }
-            self.times.push(nanos(now - self.last));
+            self.times.push(share);
             self.last = now;
         }
         self.is_done()
@@ -347,6 +348,23 @@ mod tests {
             }
             prop_assert_eq!(fed(Protocol::Http, &whole, &lengths), Ok(lines.len()));
         }
+    }
+
+    #[test]
+    fn messages_that_arrive_together_share_the_time_since_those_before_them() {
+        let began = Instant::now().checked_sub(Duration::from_millis(8)).unwrap();
+        let mut stats = WorkerStats {
+            times: Vec::new(),
+            last: began,
+            failed: None,
+            until: Until::Messages(9),
+            began,
+        };
+        assert!(!stats.record(4) && !stats.record(0));
+        assert!(stats.times.iter().all(|time| *time >= 2_000_000), "{:?}", stats.times);
+        let total: u64 = stats.times.iter().sum();
+        assert!(u128::from(total) <= began.elapsed().as_nanos());
+        assert!(stats.record(6) && stats.times.len() == 9);
     }
 
     #[test]
