@@ -34,14 +34,19 @@ static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
 static FLAG: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?x) --(listen|addr|address|bind|http-addr|port|http-port|grpc-port)\b
-        | flag\.\w+\(\s*(?:&\w+\s*,\s*)?"(listen|addr|address|bind|http-addr|port|http-port|grpc-port)"
+        | \.(?:Flag|String|U?[Ii]nt(?:16|32|64)?)(?:Var)?P?\(\s*(?:&[\w.]+\s*,\s*)?"(listen|addr|address|bind|http-addr|port|http-port|grpc-port)"
         | \#\[arg\([^\]]*\blong\b[^\]]*\)\]\s*(?:pub\s+)?(listen|addr|address|bind|port)\s*:"#,
     )
 });
-/// A flag of Go whose default is an address: `flag.String("insecure-addr", ":9000"`.
+/// A flag of Go whose default is an address: `flag.String("insecure-addr", ":9000"`, `Flag("listen-on", "…").Default(":9000")`.
 static ADDRESS_FLAG: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"flag\.\w+\(\s*(?:&\w+\s*,\s*)?"([\w-]+)"\s*,\s*"(?:localhost|0\.0\.0\.0|127\.0\.0\.1)?:\d{2,5}""#)
+    pattern(
+        r#"(?x) \.(?:Flag|String)(?:Var)?P?\(\s*(?:&[\w.]+\s*,\s*)?"([\w.-]+)"\s*,\s*(?:"[^"\n]*"\s*\)\s*\.Default\(\s*)?
+        "(?:localhost|0\.0\.0\.0|127\.0\.0\.1)?:\d{2,5}""#,
+    )
 });
+/// The flags of Prometheus' exporters, which their toolkit adds.
+const EXPORTERS: (&str, &str) = ("kingpinflag", "web.listen-address");
 /// Flags of ports beside the one that is measured.
 static ASIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"metrics|admin|debug|pprof|probe|health"));
 static FIRST_ARGUMENT: LazyLock<Regex> =
@@ -97,6 +102,11 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
     settings.extend(aside.into_iter().map(by_flag));
     let addresses = named(&ADDRESS_FLAG);
     let addresses = addresses.iter().filter(|flag| !ASIDE.is_match(flag));
+    let of_exporters = texts
+        .iter()
+        .any(|text| text.contains(EXPORTERS.0))
+        .then_some(EXPORTERS.1);
+    let addresses = addresses.map(String::as_str).chain(of_exporters);
     settings.extend(addresses.map(|flag| by_args(vec![format!("--{flag}"), "{address}".to_owned()])));
     if texts.iter().any(|text| FIRST_ARGUMENT.is_match(text)) {
         settings.push(by_args(vec!["{port}".to_owned()]));
@@ -170,6 +180,33 @@ mod tests {
         let program = recipes::programs(&files).remove(0);
         let told: Vec<String> = of(&files, &program).iter().map(PortSetting::to_string).collect();
         assert_eq!(told, ["--insecure-addr {address}", "PORT={port}"]);
+    }
+
+    #[test]
+    fn a_flag_of_any_library_of_go_is_tried() {
+        for (text, expected) in [
+            (
+                "fs := pflag.NewFlagSet(\"x\", 0)\nfs.Int(\"port\", 9898, \"HTTP port\")",
+                "--port {port}",
+            ),
+            (
+                "fs.StringVarP(&options.listen, \"listen\", \"l\", \"\", \"\")",
+                "--listen {address}",
+            ),
+            ("cmd.Flags().Uint16(\"port\", 80, \"\")", "--port {port}"),
+            (
+                "app.Flag(\"web.listen-on\", \"Where\").Default(\":9091\").String()",
+                "--web.listen-on {address}",
+            ),
+            (
+                "import webflag \"github.com/prometheus/exporter-toolkit/web/kingpinflag\"\nwebflag.AddFlags(app, \":9091\")",
+                "--web.listen-address {address}",
+            ),
+        ] {
+            let told: Vec<String> = of_texts(&[text]).iter().map(PortSetting::to_string).collect();
+            assert_eq!(told, [expected], "{text}");
+        }
+        assert!(of_texts(&["viper.GetString(\"port\")"]).is_empty());
     }
 
     #[test]

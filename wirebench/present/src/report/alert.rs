@@ -17,7 +17,7 @@ use wirebench_record::trend::{Group, GroupedStep};
 /// The most pushes that an issue lists.
 const PUSHES: usize = 20;
 /// The most series of a push that are listed.
-const SERIES: usize = 25;
+const SERIES: usize = 20;
 
 /// The most series in the command that accepts a worsening: a command of one line.
 const ACCEPTED: usize = 10;
@@ -78,9 +78,11 @@ fn section(out: &mut String, group: &Group) {
     if more > 0 {
         let _ = writeln!(out, "\n{more} more.");
     }
-    if let Some([again, bisect]) = again(group) {
-        let _ = writeln!(out, "\nMeasure it again: {}", code(&again));
-        let _ = writeln!(out, "\nFind the commit, if several lie between: {}", code(&bisect));
+    if let Some(again) = again(group) {
+        let _ = writeln!(
+            out,
+            "\nMeasure it again; and find the commit, if several lie between:\n\n```sh\n{again}\n```"
+        );
     }
     if let Some(accept) = accept(group) {
         let _ = writeln!(out, "\nIf it is meant:\n\n```sh\n{accept}\n```");
@@ -92,27 +94,28 @@ fn still_worse(group: &Group) -> impl Iterator<Item = &GroupedStep> {
 }
 
 /// The commands that compare the commits on both sides of a step, and that find the one between them, by its largest series.
-fn again(group: &Group) -> Option<[String; 2]> {
+fn again(group: &Group) -> Option<String> {
     // An imported series has no scenario.
     let step = still_worse(group).find(|step| step.metric.is_some())?;
     let (scenario, _) = step.series.split_once('@')?;
     let is_hash = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let [before, after] = [&group.last_before.commit, &group.first_after.commit].map(|commit| short_commit(commit));
-    (is_hash(before) && is_hash(after)).then(|| {
-        [
-            format!("wirebench run --baseline {before} --candidate {after} --scenario {scenario}"),
-            format!(
-                "git bisect start {after} {before} && git bisect run wirebench run --baseline {before} --scenario {scenario} --bisect"
-            ),
-        ]
+    (is_hash(before) && is_hash(after) && scenario.chars().all(is_plain)).then(|| {
+        format!(
+            "wirebench run --baseline {before} --candidate {after} --scenario '{scenario}'\n\
+             git bisect start {after} {before} && git bisect run wirebench run --baseline {before} --scenario '{scenario}' --bisect"
+        )
     })
+}
+
+/// Whether a shell and a glob read a character as it is: a name with others gets no command.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || " @._/:+-".contains(c)
 }
 
 /// The command that accepts the worsenings of a push, for the series that got worse.
 fn accept(group: &Group) -> Option<String> {
     let commit = short_commit(&group.first_after.commit);
-    // A name with signs that a shell or a glob reads in another way gets no command.
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || " @._/:+-".contains(c);
     let series: BTreeSet<&str> = (still_worse(group).map(|step| step.series.as_str()))
         .filter(|series| series.chars().all(is_plain))
         .take(ACCEPTED)
@@ -182,11 +185,11 @@ mod tests {
         for needed in [
             "| `one-0@http@hey` | server CPU per request | +10.0 % |",
             "After `aaaaaaaaaaaa` up to `bbbbbbbbbbbb`",
-            "`wirebench run --baseline aaaaaaaaaaaa --candidate bbbbbbbbbbbb --scenario one-0`",
-            "`git bisect start bbbbbbbbbbbb aaaaaaaaaaaa && git bisect run wirebench run --baseline aaaaaaaaaaaa --scenario one-0 --bisect`",
+            "\nwirebench run --baseline aaaaaaaaaaaa --candidate bbbbbbbbbbbb --scenario 'one-0'\n",
+            "\ngit bisect start bbbbbbbbbbbb aaaaaaaaaaaa && git bisect run wirebench run --baseline aaaaaaaaaaaa --scenario 'one-0' --bisect\n",
             "wirebench accept --series 'one-0@http@hey' --metric server_cpu --at-most 12% --commit bbbbbbbbbbbb",
             "wirebench accept --series '{many-0@http@hey,many-1@http@hey,",
-            "15 more.",
+            "20 more.",
         ] {
             assert!(body.contains(needed), "no {needed} in\n{body}");
         }

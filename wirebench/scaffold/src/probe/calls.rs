@@ -5,6 +5,7 @@ use std::path::Path;
 
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, Value};
 
+use super::machine::tells_of_this_machine;
 use super::probed::{Evidence, ProbeContext, ProbedServer};
 use crate::probe::speak::PATIENCE;
 use crate::program::slug;
@@ -151,7 +152,8 @@ fn probe_call(
                     .response(&answer.body)
                     .ok()
                     .and_then(|all| all.into_iter().next());
-                operation.expected_message = first.and_then(|message| serde_json::to_string(&message).ok());
+                let expected = first.and_then(|message| serde_json::to_string(&message).ok());
+                operation.expected_message = expected.filter(|message| !tells_of_this_machine(message));
                 declare(call, operation, listed, probed);
                 return Ok(());
             }

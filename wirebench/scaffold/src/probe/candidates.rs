@@ -30,7 +30,13 @@ pub(super) struct Candidate {
     pub(super) declared: bool,
 }
 
-/// The candidates in the order of the sources; methods that may change data become a question.
+/// Paths whose name says that a request ends the server.
+static ENDING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)/(?:panic|crash|exit|quit|shutdown|kill|abort|die|terminate|oom|restart|reboot)(?:[/?]|$)")
+        .expect("a constant pattern")
+});
+
+/// The candidates in the order of the sources; requests that may change data or end the server become a question.
 pub(super) fn candidates(
     routes: Vec<Route>,
     redirect: Option<String>,
@@ -97,6 +103,13 @@ pub(super) fn candidates(
         why: USUAL.into(),
         declared: false,
     }));
+    found.retain(|one| {
+        let ends = ENDING.is_match(&one.template);
+        if ends {
+            changing.insert(format!("GET {} ({})", one.template, one.why));
+        }
+        !ends
+    });
     questions.extend(about_changing(changing));
     found
 }
@@ -116,13 +129,13 @@ fn links(page: &str) -> Vec<String> {
     each_once(paths.collect()).into_iter().take(MOST).collect()
 }
 
-/// The questions about methods that may change data: one for each, or one for all if there are many.
+/// The questions about requests that may change data or end the server: one for each, or one for all if there are many.
 fn about_changing(changing: BTreeSet<String>) -> Vec<String> {
     const MOST: usize = 3;
     if changing.len() > MOST {
         let list: Vec<String> = changing.into_iter().collect();
         return vec![format!(
-            "{} requests were not made, as they may change data: are some of them to be measured? Then declare them with method and \
+            "{} requests were not made, as they may change data or end the server: are some of them to be measured? Then declare them with method and \
              body: {}",
             list.len(),
             list.join(", ")
@@ -130,7 +143,7 @@ fn about_changing(changing: BTreeSet<String>) -> Vec<String> {
     }
     let question = |what| {
         format!(
-            "{what} was not asked, as it may change data: is it to be measured? Then declare it with method and body"
+            "{what} was not asked, as it may change data or end the server: is it to be measured? Then declare it with method and body"
         )
     };
     changing.into_iter().map(question).collect()
@@ -221,6 +234,30 @@ mod tests {
         let each_once = ["/users/1", "/users/2", "/users/7"];
         assert_eq!(with_values("/users/{user_id}", &found), each_once);
         assert_eq!(with_values("/x/{id}/{name}", &found), [""; 0]);
+    }
+
+    #[test]
+    fn a_path_that_ends_the_server_is_asked_about_and_not_for() {
+        let route = |path: &str| Route {
+            method: "GET".into(),
+            path: path.into(),
+            place: "a.go:1".into(),
+        };
+        let routes = ["/panic", "/crash/{code}", "/panics", "/exits/now"].map(route).to_vec();
+        let mut questions = Vec::new();
+        let found = candidates(routes, None, |_| None, &mut questions);
+        let asked: Vec<&str> = found
+            .iter()
+            .filter(|one| one.declared)
+            .map(|one| &*one.template)
+            .collect();
+        assert_eq!(asked, ["/panics", "/exits/now"]);
+        assert!(
+            questions
+                .iter()
+                .any(|one| one.starts_with("GET /panic (a.go:1) was not asked")),
+            "{questions:?}"
+        );
     }
 
     #[test]

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use regex::Regex;
 
 use super::candidates::{Candidate, USUAL, candidates, values, with_values};
+use super::machine::tells_of_this_machine;
 use super::probed::{Evidence, ProbedServer};
 use super::speak::{get, redirect};
 use crate::files::Files;
@@ -26,6 +27,8 @@ const LONGEST_BODY: usize = 4096;
 /// How often a request is repeated, with this pause, to check that its response is always the same.
 const REPEATS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(400);
+/// A response that takes longer, each time, waits rather than works; others go before it.
+const SLOW: Duration = Duration::from_millis(100);
 /// A path that should not exist.
 const UNKNOWN_PATH: &str = "/wirebench-asks-for-nothing";
 static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
@@ -69,6 +72,10 @@ struct Good {
     answer: WireResponse,
     /// Whether every repetition was the same.
     stable: bool,
+    /// Whether it repeats what only this machine knows.
+    local: bool,
+    /// The shortest time of its responses.
+    took: Duration,
 }
 
 /// Sends the requests, declares operations and readiness, and records open questions.
@@ -92,12 +99,13 @@ pub(super) fn probe(known: KnownRoutes, address: &str, protocol: Protocol, probe
     }
 }
 
-/// The order of operations: work before pages about the server, repeatable responses before others, longer paths before
-/// `/`.
-fn rank(one: &Good) -> (bool, bool, bool, bool) {
+/// The order of operations: work before pages about the server, but responses at once before those that wait; repeatable
+/// ones before others, longer paths before `/`.
+fn rank(one: &Good) -> (bool, bool, bool, bool, bool) {
     (
+        one.took > SLOW,
         HEALTH.is_match(&one.path) || ABOUT.is_match(&one.path),
-        !one.stable,
+        !one.stable || one.local,
         one.answer.body.is_empty(),
         one.path == "/",
     )
@@ -187,15 +195,19 @@ impl HttpProbe<'_> {
                 continue;
             }
             tried.requests += 1;
+            let began = Instant::now();
             let said = match get(self.address, self.protocol, &path) {
                 Ok(answer) if is_good(answer.status) => {
                     let prefix = path.strip_suffix(candidate.paths[0].as_str()).unwrap_or_default();
+                    let local = tells_of_this_machine(&String::from_utf8_lossy(&answer.body));
                     tried.good.push(Good {
                         template: format!("{prefix}{}", candidate.template),
                         path,
                         why: candidate.why.clone(),
                         answer,
                         stable: true,
+                        local,
+                        took: began.elapsed(),
                     });
                     return None;
                 }
@@ -215,7 +227,11 @@ impl HttpProbe<'_> {
         for _ in 0..REPEATS {
             std::thread::sleep(PAUSE);
             for one in good.iter_mut() {
+                let began = Instant::now();
                 let again = self.get(&one.path);
+                if again.is_some() {
+                    one.took = one.took.min(began.elapsed());
+                }
                 let same =
                     again.is_some_and(|again| again.status == one.answer.status && again.body == one.answer.body);
                 one.stable &= same;
@@ -299,8 +315,11 @@ fn declare(one: Good, probed: &mut ProbedServer) {
     let length = one.answer.body.len();
     let body = String::from_utf8(one.answer.body)
         .ok()
-        .filter(|body| one.stable && body.len() <= LONGEST_BODY);
+        .filter(|body| one.stable && !one.local && body.len() <= LONGEST_BODY);
     let expect = match (&body, one.stable) {
+        _ if one.local => {
+            "the body has the name of this machine or a value of its environment, so only the status is checked".into()
+        }
         (Some(_), _) => format!("the same {length} bytes in {} responses", REPEATS + 1),
         (None, false) => "the body differs between responses, so only the status is checked".into(),
         (None, true) => format!("{length} bytes, too long to be written here or no text: only the status is checked"),
@@ -332,7 +351,17 @@ mod tests {
                 fault: None,
             },
             stable: true,
+            local: false,
+            took: Duration::from_millis(1),
         }
+    }
+
+    #[test]
+    fn a_response_that_waits_goes_last() {
+        let mut pages = [good("/delay/1", "x"), good("/get", "x"), good("/health", "ok")];
+        pages[0].took = Duration::from_secs(1);
+        pages.sort_by_key(rank);
+        assert_eq!(pages.map(|page| page.path), ["/get", "/health", "/delay/1"]);
     }
 
     #[test]

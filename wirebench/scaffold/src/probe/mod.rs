@@ -5,6 +5,7 @@ mod calls;
 mod candidates;
 mod confirm;
 mod http;
+mod machine;
 mod openapi;
 mod probed;
 mod speak;

@@ -103,7 +103,7 @@ fn what_a_repository_says_itself_goes_first_and_is_the_only_server_of_its_projec
     );
     assert_eq!(
         parts(&found[0]).0,
-        "python3 -m pip install --quiet --requirement requirements.txt"
+        "python3 -m pip install --quiet --requirement requirements.txt gunicorn"
     );
 }
 

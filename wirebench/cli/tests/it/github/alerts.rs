@@ -47,7 +47,7 @@ fn a_step_opens_one_issue_that_is_updated_and_closed() {
         &runs[20].commit()[..12],
         "`weather-fixed-count@http@h2load` | server CPU per request | +9.",
         "wirebench run --baseline ",
-        "--scenario weather-fixed-count",
+        "--scenario 'weather-fixed-count'",
     ] {
         assert!(text.contains(needed), "no {needed} in\n{text}");
     }
