@@ -251,7 +251,7 @@ fn a_break_closes_no_regression_and_an_acceptance_does() {
     }
     assert_eq!(open(&place.path("")), 1);
     let issue = place.run(&["github", "alert", "h", "--dry-run"]).stdout;
-    let command = part(&issue, "```sh\nwirebench ", "\n```");
+    let command = part(&issue, "If it is meant:\n\n```sh\nwirebench ", "\n```");
     let expected = "accept --series 'weather-fixed-count@http@h2load' --metric server_cpu --at-most ";
     assert!(command.starts_with(expected), "{issue}");
     fs::write(place.path("wirebench.toml"), "").unwrap();
