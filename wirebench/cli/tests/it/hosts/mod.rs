@@ -334,8 +334,17 @@ fn load_comes_from_another_host_with_its_cpu_time_its_raw_output_and_the_network
     println!("link {}", link.end());
     assert_eq!(record["hosts"][0]["role"], "driver");
     for id in ["ask@c@hey", "ask@c@h2load"] {
-        for round in series(&record, id)["rounds"].as_array().unwrap() {
-            assert_eq!(round["status"], "ok", "{id}: {round}");
+        let rounds = series(&record, id)["rounds"].as_array().unwrap();
+        // On a busy machine the load generator may not get to its next request in time, which is noticed.
+        let (good, others): (Vec<&Value>, Vec<&Value>) = rounds.iter().partition(|round| round["status"] == "ok");
+        assert!(!good.is_empty(), "{id}: {rounds:?}");
+        assert!(
+            others
+                .iter()
+                .all(|round| round["failed_checks"][0]["kind"] == "in_flight"),
+            "{id}: {others:?}"
+        );
+        for round in good {
             let cpu = |side: &str| round[side]["user"].as_u64().unwrap() + round[side]["system"].as_u64().unwrap();
             assert!(cpu("server_cpu_ns") > 0 && cpu("driver_cpu_ns") > 0, "{id}: {round}");
             for time in ["/latency_ns/p50", "/ping/p50_ns"] {
