@@ -15,7 +15,8 @@ above() {
   for name in "${@:2}"; do
     folder="$1"
     until [[ -f "$folder/$name" || "$folder" == . ]]; do folder="$(dirname "$folder")"; done
-    if [[ -f "$folder/$name" ]]; then echo "$folder/$name" | sed 's|^\./||' && return; fi
+    if [[ "$folder" == . ]]; then folder=""; else folder+=/; fi
+    if [[ -f "$folder$name" ]]; then echo "$folder$name" && return; fi
   done
   return 1
 }

@@ -45,8 +45,6 @@ static ADDRESS_FLAG: LazyLock<Regex> = LazyLock::new(|| {
         "(?:localhost|0\.0\.0\.0|127\.0\.0\.1)?:\d{2,5}""#,
     )
 });
-/// The flags of Prometheus' exporters, which their toolkit adds.
-const EXPORTERS: (&str, &str) = ("kingpinflag", "web.listen-address");
 /// Flags of ports beside the one that is measured.
 static ASIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"metrics|admin|debug|pprof|probe|health"));
 static FIRST_ARGUMENT: LazyLock<Regex> =
@@ -85,6 +83,7 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
         let value = if flag.ends_with("port") { "{port}" } else { "{address}" };
         by_args(vec![format!("--{flag}"), value.to_owned()])
     };
+    let by_flag_of_address = |flag: &String| by_args(vec![format!("--{flag}"), "{address}".to_owned()]);
     let flags = named(&FLAG);
     // A plain name goes before variables; a flag for one of several ports goes after them.
     let (aside, plain): (Vec<_>, Vec<_>) = flags.iter().partition(|flag| flag.contains('-'));
@@ -102,12 +101,11 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
     settings.extend(aside.into_iter().map(by_flag));
     let addresses = named(&ADDRESS_FLAG);
     let addresses = addresses.iter().filter(|flag| !ASIDE.is_match(flag));
-    let of_exporters = texts
-        .iter()
-        .any(|text| text.contains(EXPORTERS.0))
-        .then_some(EXPORTERS.1);
-    let addresses = addresses.map(String::as_str).chain(of_exporters);
-    settings.extend(addresses.map(|flag| by_args(vec![format!("--{flag}"), "{address}".to_owned()])));
+    settings.extend(addresses.map(by_flag_of_address));
+    // The toolkit of Prometheus' exporters adds the flag.
+    if texts.iter().any(|text| text.contains("kingpinflag")) {
+        settings.push(by_flag_of_address(&"web.listen-address".to_owned()));
+    }
     if texts.iter().any(|text| FIRST_ARGUMENT.is_match(text)) {
         settings.push(by_args(vec!["{port}".to_owned()]));
     }

@@ -125,7 +125,9 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         }
     }
     let written = (!is_declared).then_some(&found);
-    written.inspect(|found| print_result(found));
+    if let Some(found) = written {
+        print_result(found);
+    }
     print_next_steps(written, &facts, &folder);
     Ok(Outcome::of(kept == 0))
 }

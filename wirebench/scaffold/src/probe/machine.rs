@@ -7,24 +7,21 @@ use std::sync::LazyLock;
 /// Shorter values stand in many texts by chance.
 const SHORTEST: usize = 8;
 
-/// Values of the environment.
-static VALUES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+/// Values of the environment, as they are and as JSON writes them, and the machine's name as a JSON string.
+static TEXTS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let json = |text: &str| serde_json::Value::from(text).to_string();
     let values = std::env::vars_os().filter_map(|(_, value)| value.into_string().ok());
-    values.filter(|value| value.len() >= SHORTEST).collect()
-});
-/// The machine's name as a JSON string.
-static NAME: LazyLock<Option<String>> = LazyLock::new(|| {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    Some(serde_json::Value::from(name.trim()).to_string())
+    let values = values.filter(|value| value.len() >= SHORTEST);
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    values
+        .flat_map(|value| [json(&value).trim_matches('"').to_owned(), value])
+        .chain(name.map(|name| json(name.trim())))
+        .collect()
 });
 
-/// True if a text has one of the values, as it is or as a JSON string, or the machine's name as a JSON string.
+/// True if a text has one of them.
 pub(super) fn tells_of_this_machine(text: &str) -> bool {
-    let is_there = |value: &String| {
-        let written = serde_json::Value::from(value.as_str()).to_string();
-        text.contains(value.as_str()) || text.contains(written.trim_matches('"'))
-    };
-    VALUES.iter().any(is_there) || NAME.as_ref().is_some_and(|name| text.contains(name))
+    TEXTS.iter().any(|one| text.contains(one))
 }
 
 #[cfg(test)]
