@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 
 use serde::{Serialize, Serializer};
 
@@ -37,6 +37,9 @@ pub struct Server {
     /// The build command and its arguments, run in each side's folder before anything is measured.
     #[serde(skip)]
     pub build: Option<Vec<String>>,
+    /// The folder that its program is started in, relative to the project's folder; `None` for that folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub working_directory: Option<PathBuf>,
     /// Arguments, with `{address}`, `{host}`, `{port}`, `{threads}`, `{tls_cert}` and `{tls_key}` filled in.
     pub args: Vec<Arg>,
     /// Environment variables added for it; the placeholders of the arguments are filled in here too.
@@ -144,6 +147,15 @@ impl Server {
         if let Some((_, message)) = faults.into_iter().find(|(is_wrong, _)| *is_wrong) {
             return Err(place.wrong("protocols", message));
         }
+        if let Some(folder) = &table.working_directory
+            && !folder.components().all(|part| matches!(part, Component::Normal(_)))
+        {
+            let message = format!(
+                "expected a folder below the project's, such as \"api\", found \"{}\"",
+                folder.display()
+            );
+            return Err(place.wrong("working_directory", &message));
+        }
         let ready = check_ready(table.ready, benches, place)?;
         let host = check_host(table.host, place)?;
         if table.ca.is_some() && !table.protocols.iter().any(|protocol| protocol.has_tls()) {
@@ -164,6 +176,7 @@ impl Server {
             protocols: table.protocols,
             program,
             build: table.build,
+            working_directory: table.working_directory,
             args,
             env: table.env,
             host,
@@ -186,6 +199,7 @@ impl Server {
             tier: None,
             program: &self.program,
             build: self.build.as_ref(),
+            working_directory: self.working_directory.as_deref(),
             args: &self.args,
             env: &self.env,
             host: self.host,
@@ -204,6 +218,7 @@ impl Server {
             tier: Some(&tier.name),
             program: &tier.program,
             build: tier.build.as_ref(),
+            working_directory: None,
             args: &tier.args,
             env: &tier.env,
             host: LOOPBACK,

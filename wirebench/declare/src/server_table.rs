@@ -26,6 +26,7 @@ pub(super) struct Table {
     pub(super) package: Option<String>,
     pub(super) command: Option<Vec<String>>,
     pub(super) build: Option<Vec<String>>,
+    pub(super) working_directory: Option<PathBuf>,
     #[serde(default)]
     pub(super) args: Vec<String>,
     #[serde(default)]

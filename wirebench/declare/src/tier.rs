@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -63,6 +64,8 @@ pub struct Part<'a> {
     pub program: &'a Program,
     /// What makes the program.
     pub build: Option<&'a Vec<String>>,
+    /// The folder that it is started in, relative to the side's folder; `None` for that folder.
+    pub working_directory: Option<&'a Path>,
     /// Its arguments.
     pub args: &'a [Arg],
     /// Its environment variables.

@@ -187,6 +187,9 @@ fn program_lines(out: &mut String, probed: &ProbedServer) {
                 line(out, "build", &list(build), evidence);
             }
             line(out, "command", &list(command), None);
+            if let Some(folder) = &probed.server.working_directory {
+                line(out, "working_directory", &text(&folder.to_string_lossy()), None);
+            }
         }
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Program {
     pub(super) grpc: bool,
     /// How it is built.
     pub(super) launch: LaunchMethod,
+    /// The folder that it is started in; `None` for the examined one.
+    pub(super) folder: Option<String>,
     /// Commands before each start.
     pub(super) before: Vec<Vec<String>>,
     /// Its environment, beside what tells it its port.

@@ -96,6 +96,8 @@ pub(super) struct Start {
     pub(super) build_in_workspace: Vec<String>,
     /// Commands before each start, such as a migration.
     pub(super) before: Vec<Vec<String>>,
+    /// The folder that it is started in; the examined one if it is empty.
+    pub(super) working_directory: String,
     /// The command that starts it; it may name `{port}` and the other values of a server's arguments.
     pub(super) command: Vec<String>,
     /// Arguments that tell it its port.

@@ -325,6 +325,7 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
         http,
         grpc,
         launch: LaunchMethod::Command { build, command },
+        folder: Some(fill(&start.working_directory, &values, 0)).filter(|folder| !folder.is_empty() && folder != "."),
         hints,
         before: start.before.iter().map(|words| fill_all(words)).collect(),
         env: env

@@ -179,3 +179,34 @@ fn a_server_on_another_port_is_said_to_listen_there() {
         ended.stderr
     );
 }
+
+#[test]
+fn a_server_is_started_in_its_working_directory() {
+    let with = |folder: &str| {
+        let toml = format!(
+            "builtin_drivers = [\"hey\"]\n[scenarios.menu]\nabout = \"menus\"\noperation = \"menu\"\n\
+             load = {{ connections = 1, requests = 50 }}\n[servers.menu]\nabout = \"reads its menu\"\nprotocols = [\"http\"]\ncommand = [\"python3\", \"server.py\", \"{{port}}\"]\n\
+             working_directory = \"{folder}\"\nready = {{ tcp = true }}\n[servers.menu.operations.menu]\nrequest = {{ path = \"/\" }}\n\
+             expect = {{ status = 200, body = \"soup\" }}\n"
+        );
+        let server = "import sys\nfrom http.server import BaseHTTPRequestHandler, HTTPServer\nmenu = open('menu.txt', 'rb').read()\n\
+                      class Handler(BaseHTTPRequestHandler):\n    def do_GET(self):\n        self.send_response(200)\n        \
+                      self.end_headers()\n        self.wfile.write(menu)\n\
+                      HTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()\n";
+        let bench = Bench::empty().file("kitchen/server.py", server);
+        bench
+            .file("kitchen/menu.txt", "soup")
+            .file("wirebench.toml", &toml)
+            .run(&["verify"])
+    };
+    let ended = with("kitchen");
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    for (folder, said) in [
+        ("cellar", "there is no folder"),
+        ("../kitchen", "expected a folder below the project's"),
+    ] {
+        let ended = with(folder);
+        let all = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(ended.code != 0 && all.contains(said), "{all}");
+    }
+}

@@ -159,6 +159,35 @@ fn nothing_found_writes_nothing_and_says_what_was_looked_at() {
 }
 
 #[test]
+fn one_page_for_every_path_that_is_there_after_a_second_is_declared() {
+    let server = r#"
+import os, time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(404 if time.time() < start + 0.7 else 200)
+        self.send_header("content-length", "4")
+        self.end_headers()
+        self.wfile.write(b"page")
+
+server = HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler)
+start = time.time()
+server.serve_forever()
+"#;
+    let bench = Bench::empty().file("server.py", server);
+    let ended = bench.run(&["init"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    assert!(
+        toml.contains("request   = { path = \"/\" }") && toml.contains("body = \"page\""),
+        "{toml}"
+    );
+}
+
+#[test]
 fn a_commit_is_written_with_its_version_and_an_unknown_one_is_said() {
     let commit = "0123456789abcdef0123456789abcdef01234567";
     let uses = |text: &str| format!("uses: {text}");

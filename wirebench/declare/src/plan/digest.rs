@@ -37,6 +37,8 @@ pub(super) fn digest(
         host: Option<IpAddr>,
         #[serde(skip_serializing_if = "Option::is_none")]
         ca: &'a Option<PathBuf>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        working_directory: &'a Option<PathBuf>,
         #[serde(skip_serializing_if = "<[Before]>::is_empty")]
         before: &'a [Before],
         #[serde(skip_serializing_if = "<[Seed]>::is_empty")]
@@ -47,6 +49,7 @@ pub(super) fn digest(
         program,
         args,
         env,
+        working_directory,
         host,
         port,
         ca,
@@ -76,6 +79,7 @@ pub(super) fn digest(
         ready: (ready, tiers.iter().map(|tier| &tier.ready).collect()),
         host: Some(*host).filter(|host| *host != LOOPBACK),
         ca,
+        working_directory,
         before,
         seed,
     };
@@ -109,9 +113,10 @@ mod tests {
         ("ready_timeout", "ready_timeout = \"9s\"", "how long wirebench waits"),
     ];
     /// Keys that change it, each with another value.
-    const IN_IT: [(&str, &str); 12] = [
+    const IN_IT: [(&str, &str); 13] = [
         ("package", "package = \"shop\""),
         ("command", "command = [\"./store\"]"),
+        ("working_directory", "working_directory = \"api\""),
         ("args", "args = [\"--fast\"]"),
         ("env", "env = { MODE = \"fast\" }"),
         ("host", "host = \"127.0.0.2\""),

@@ -314,7 +314,11 @@ pub fn command(
         .env("GOFLAGS", go_flags(&std::env::var("GOFLAGS").unwrap_or_default()))
         .envs(environment)
         .stdout(io::stderr());
-    let status = run(&mut build, interrupt).map_err(|error| format!("build `{line}` cannot be started: {error}"))?;
+    let not_started = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => format!("build `{line}` cannot be started: there is no program {}", words[0]),
+        _ => format!("build `{line}` cannot be started: {error}"),
+    };
+    let status = run(&mut build, interrupt).map_err(not_started)?;
     match status {
         None => Err(INTERRUPTED.into()),
         Some(status) if status.success() => Ok(()),

@@ -38,6 +38,13 @@ pub struct Side {
 }
 
 impl Side {
+    /// The folder that a process is started in.
+    #[must_use]
+    pub fn folder_of(&self, part: &Part) -> PathBuf {
+        part.working_directory
+            .map_or_else(|| self.folder.clone(), |below| self.folder.join(below))
+    }
+
     /// A side whose servers are not built yet.
     #[must_use]
     pub fn new(revision: VariantRevision, folder: PathBuf, servers: &[Server]) -> Self {

@@ -89,8 +89,9 @@ pub(super) fn probe(known: KnownRoutes, address: &str, protocol: Protocol, probe
         &mut probed.questions,
     );
     let mut good = http.good(candidates, &known.prefixes, &mut probed.questions);
-    // If a server responds to any path with the same page, a response does not show that the path exists.
-    good.retain(|one| one.why != USUAL || any_path.as_ref().is_none_or(|page| page.body != one.answer.body));
+    // If a server responds to any path with the same page, a response does not show that the path exists; `/` always does.
+    let same_page = |one: &Good| any_path.as_ref().is_some_and(|page| page.body == one.answer.body);
+    good.retain(|one| one.why != USUAL || one.path == "/" || !same_page(one));
     http.repeat(&mut good);
     readiness(&good, probed);
     good.sort_by_key(rank);

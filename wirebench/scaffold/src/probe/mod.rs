@@ -32,6 +32,9 @@ use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::side::Side;
 
+/// Some servers listen before they know their routes (Javalin: 0.3 s), and answer 404 until then. They get this time, and
+/// half of what they took to listen, which grows with the load of the machine.
+const LEARNS_ROUTES: Duration = Duration::from_secs(1);
 /// How long a server may take to get ready, at least.
 const READY_AT_LEAST: Duration = Duration::from_secs(10);
 
@@ -84,6 +87,7 @@ pub(crate) fn draft(program: &Program) -> Server {
         protocols: vec![Protocol::Http],
         program: made,
         build,
+        working_directory: program.folder.clone().map(Into::into),
         args: Vec::new(),
         env: program.env.clone(),
         host: server::LOOPBACK,
@@ -188,6 +192,7 @@ fn probe_running(
 ) -> Result<(), ProbeFailure> {
     let address = format!("127.0.0.1:{}", running.port);
     (context.say)(&format!("{}: listens on {}; asking it", probed.server.name, running.at));
+    std::thread::sleep(LEARNS_ROUTES.max(running.listened_after / 2));
     let spoken = speak::detect(&address, context.tls, calls);
     if let Some(question) = spoken.question {
         probed.questions.push(question);

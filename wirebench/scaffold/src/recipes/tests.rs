@@ -161,6 +161,7 @@ fn a_main_package_of_go_that_only_calls_another_serves_what_that_does() {
     ];
     let build = "go build -C services/api -o ../../.wirebench/bin/x ./cmd/x";
     assert_told(&pairs, &[("x", build, ".wirebench/bin/x")]);
+    assert_eq!(found(&pairs)[0].folder.as_deref(), Some("services/api"));
 }
 
 #[test]
@@ -229,6 +230,33 @@ fn a_program_of_node_that_a_script_compiles_is_built_and_started_by_itself() {
         &[("package.json", package)],
         &[("shop", install, "npm --prefix . run --silent start")],
     );
+}
+
+#[test]
+fn a_command_that_a_package_of_python_installs_is_a_program_if_its_sources_serve() {
+    let project = "[project]\nname = \"x\"\n\n[project.scripts]\nshop-server = \"shop.cli:main\"\n\n[build-system]\n";
+    let serves = "def main():\n    uvicorn.Server(config).run()\n";
+    let install = "python3 -m pip install --quiet .";
+    let told = [("shop-server", install, "shop-server")];
+    assert_told(&[("pyproject.toml", project), ("shop/cli.py", serves)], &told);
+    let setup = "setup(entry_points={'console_scripts': ['shop-server=shop:main']})\n";
+    assert_told(&[("setup.py", setup), ("shop/cli.py", serves)], &told);
+    assert_told(&[("pyproject.toml", project), ("shop/cli.py", "print(1)\n")], &[]);
+}
+
+#[test]
+fn packages_of_php_are_installed_if_there_are_any() {
+    for (require, install) in [
+        (r#""php": ">=8", "ext-xml": "*""#, ""),
+        (
+            r#""php": ">=8", "slim/slim": "4""#,
+            "composer install --no-interaction --quiet --working-dir=.",
+        ),
+    ] {
+        let composer = format!(r#"{{ "name": "a/b", "require": {{ {require} }} }}"#);
+        let found = found(&[("composer.json", &composer), ("index.php", "<?php\n")]);
+        assert_eq!(parts(&found[0]).0, install);
+    }
 }
 
 #[test]
@@ -391,7 +419,10 @@ fn ruby_and_php_are_started_by_what_they_bring() {
         ],
     );
     assert_told(
-        &[("composer.json", "{}"), ("public/index.php", "<?php\n")],
+        &[
+            ("composer.json", r#"{"require": {"slim/slim": "4"}}"#),
+            ("public/index.php", "<?php\n"),
+        ],
         &[
             (
                 "server",

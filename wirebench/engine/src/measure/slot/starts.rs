@@ -36,7 +36,7 @@ impl Harness<'_> {
         };
         let start_up = StartUp {
             argv: argv(side, &server.front(), &context, PORT, &tiers.list),
-            folder: side.folder.clone(),
+            folder: side.folder_of(&server.front()),
             env: environment(side, &server.front(), &context, PORT, &tiers.list),
             port: server.port,
             host: server.host,

@@ -55,9 +55,17 @@ pub(super) fn spawn(
         Some(folder) if part.keep => folder.path(),
         _ => context.folder,
     };
+    let folder = side.folder_of(part);
+    if part.working_directory.is_some() && !folder.is_dir() {
+        let missing = io::Error::other(format!(
+            "there is no folder {} for its working_directory",
+            folder.display()
+        ));
+        return Err(start_error(&argv[0], missing));
+    }
     let launch = Launch {
         argv: &argv,
-        folder: &side.folder,
+        folder: &folder,
         env: &environment(side, part, context, &port, tiers),
         stdout: output_folder.join(output_file(part, "stdout")),
         stderr: output_folder.join(output_file(part, "stderr")),
