@@ -120,8 +120,10 @@ mod tests {
     fn each_runtime_comes_with_its_filter_and_what_it_injects() {
         let found = runtimes(Path::new("/p")).unwrap();
         let names: Vec<&str> = found.iter().map(|runtime| runtime.name.as_str()).collect();
-        assert_eq!(names, ["go", "node", "python"]);
+        assert_eq!(names, ["go", "jvm", "node", "python"]);
         for file in [
+            "jvm/prepare.sh",
+            "jvm/Agent.java",
             "node/normalise.jq",
             "node/end.cjs",
             "python/normalise.jq",

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use crate::args::names;
 use crate::read::{DeclareError, Place};
 
-/// Placeholders that the environment of a counted program may name: the counter's folder, the folder for its output, the root
-/// of the program's repository, and the variable's value before.
-pub const PLACEHOLDERS: [&str; 4] = ["folder", "out", "root", "before"];
+/// Placeholders that the environment of a counted program may name: the counter's folder, the folder for what its
+/// `prepare` makes, the folder for its output, the root of the program's repository, and the variable's value before.
+pub const PLACEHOLDERS: [&str; 5] = ["folder", "made", "out", "root", "before"];
 
 /// What valgrind's callgrind counts of a program: machine instructions, as of native code.
 #[derive(Debug, Clone, Deserialize)]
@@ -54,6 +54,9 @@ pub struct Runtime {
     /// What one more call of a function may cost by itself, in this unit: moving code to another function costs no more.
     #[serde(default)]
     pub call: u32,
+    /// A command that makes what `env` names, run in the counter's folder before each counted run; it may name `{made}`.
+    #[serde(default)]
+    pub prepare: Vec<String>,
     /// The environment variables that make a program count.
     pub env: BTreeMap<String, String>,
 }

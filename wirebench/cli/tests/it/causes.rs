@@ -1,4 +1,4 @@
-//! "Which function got slower?" for Go, Node.js and Python: what real servers' own functions do, counted by callgrind or by their
+//! "Which function got slower?" for Go, Node.js, Python and Java: what real servers' own functions do, counted by callgrind or by their
 //! runtimes, in two commits of a repository.
 
 use serde_json::Value;
@@ -146,11 +146,56 @@ func main() {
 }
 "#;
 
+const JAVA: &str = r#"import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.stream.Collectors;
+
+class Shop {
+    static final List<Integer> PRICES = List.of(3, 5, 8, 13, 21);
+
+    record Line(int price, int tax) {
+        String text() {
+            return price + "+" + tax;
+        }
+    }
+
+    static int discount(int sum) {
+        return sum > 20 ? sum - 1 : sum;
+    }
+
+    static String order() {
+        List<Integer> chosen = PRICES.stream().filter(price -> price > 4).toList();
+        int sum = 0;
+        for (int price : chosen) {
+            sum += price;
+        }
+        String lines = chosen.stream().map(price -> new Line(price, price > 10 ? 2 : 1).text()).collect(Collectors.joining(";"));
+        return discount(sum) + " " + lines;
+    }
+
+    public static void main(String[] args) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[0])), 0);
+        server.createContext("/ask", exchange -> {
+            byte[] body = order().getBytes();
+            exchange.sendResponseHeaders(200, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+        server.start();
+    }
+}
+"#;
+
 /// A repository with one server, committed as `base`.
 fn shop(file: &str, text: &str) -> Bench {
     let command = match file.rsplit('.').next() {
         Some("go") => {
             "build = [\"go\", \"build\", \"-o\", \".wirebench/bin/shop\", \".\"]\ncommand = [\".wirebench/bin/shop\"]"
+                .into()
+        }
+        Some("java") => {
+            "build = [\"javac\", \"-d\", \".wirebench/classes\", \"Shop.java\"]\ncommand = [\"java\", \"-cp\", \".wirebench/classes\", \"Shop\"]"
                 .into()
         }
         Some("py") => format!("command = [{:?}, {file:?}]", built::python()),
@@ -351,6 +396,50 @@ fn a_python_function_that_serializes_twice_is_named_and_equal_work_is_not() {
             .all(|one| one.ends_with(" moved") || one.ends_with(" edited")),
         "{found:#}"
     );
+}
+
+#[test]
+#[ignore = "nightly"]
+fn a_java_method_that_loops_more_is_named_and_equal_work_is_not() {
+    let bench = shop("Shop.java", JAVA);
+    let more = [(
+        "int sum = 0;\n        for (int price : chosen)",
+        "int sum = 0;\n        for (int price : PRICES)",
+    )];
+    let bench = bench.file("Shop.java", &edited(JAVA, &more));
+    let (found, ended) = work(&bench, "more");
+    assert_eq!(found["unit"], "bytecode");
+    let named = changes(&found);
+    assert!(
+        named.len() == 1 && named[0].starts_with("Shop.order +") && named[0].ends_with("Shop.java:20"),
+        "{found:#}{}",
+        ended.stdout
+    );
+
+    let same = [
+        ("static final List", "// What everything costs.\n    static final List"),
+        ("int discount(", "int reduced("),
+        ("return discount(", "return reduced("),
+        ("chosen", "picked"),
+        (
+            "        int sum = 0;\n        for (int price : picked) {\n            sum += price;\n        }\n",
+            "        int sum = added(picked);\n",
+        ),
+        (
+            "    static String order",
+            "    static int added(List<Integer> prices) {\n        int sum = 0;\n        for (int price : prices) {\n            \
+             sum += price;\n        }\n        return sum;\n    }\n\n    static String order",
+        ),
+    ];
+    let bench = bench.file("Shop.java", &edited(JAVA, &same));
+    let (found, ended) = work(&bench, "same");
+    assert!(
+        changes(&found)
+            .iter()
+            .all(|one| one.ends_with(" moved") || one.ends_with(" edited")),
+        "{found:#}"
+    );
+    assert!(!ended.stdout.contains("more or less often"), "{}", ended.stdout);
 }
 
 #[test]

@@ -88,6 +88,9 @@ pub enum ServerRunError {
     /// The server runs on another host.
     #[error("a server on another host is not counted; count it without --server-host")]
     Elsewhere,
+    /// The runtime cannot be made to count.
+    #[error("{0}")]
+    Prepare(String),
     /// The driver did not send the planned load.
     #[error("{0}")]
     OtherLoad(String),
@@ -147,12 +150,13 @@ impl ServerRun<'_> {
         server.ready_timeout = Span((server.ready_timeout.0 * self.tool.ready_factor()).mul_f64(slowdown));
         use_one_thread(&mut server.env);
         if let Some(runtime) = self.runtime {
+            let made = work::prepare(runtime, bench.root).map_err(ServerRunError::Prepare)?;
             let before = |name: &str| {
                 let declared = server.env.get(name).or_else(|| self.side.environment.get(name));
                 declared.cloned().or_else(|| wirebench_spawn::variable(name))
             };
             let root = self.side.repository.as_deref().unwrap_or(bench.root);
-            let env = work::environment(runtime, folder, root, before);
+            let env = work::environment(runtime, &made, folder, root, before);
             server
                 .env
                 .extend(env.map_err(|source| ServerRunError::unwritable(folder, source))?);

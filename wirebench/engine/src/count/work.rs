@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::count::profile::{ProfileError, Tree};
-use crate::measure::digest;
+use crate::measure::{digest, work_folder};
 use crate::normalise::Jq;
 use wirebench_declare::args::{Value, fill};
 use wirebench_declare::runtime::Runtime;
@@ -58,23 +58,56 @@ struct CountedFunction {
     calls: u64,
 }
 
-/// The environment variables that make a server count into the folder of its run; `before` gives a variable's value without
-/// counting.
+/// Makes what the environment variables of a runtime name, in a folder below `.wirebench` of `root`, which is returned.
+///
+/// # Errors
+/// When its command fails; the error is a sentence.
+pub fn prepare(runtime: &Runtime, root: &Path) -> Result<PathBuf, String> {
+    let made = work_folder::make(root).map(|folder| folder.join("made").join(&runtime.name));
+    let made = made.and_then(|made| fs::create_dir_all(&made).map(|()| made));
+    let made = made.map_err(|error| format!("{}: cannot be written: {error}", root.display()))?;
+    let values = BTreeMap::from([("made", text(&made))]);
+    let words: Vec<String> = runtime.prepare.iter().map(|word| fill(word, &values, 0)).collect();
+    let Some((program, args)) = words.split_first() else {
+        return Ok(made);
+    };
+    let mut command = wirebench_spawn::command(program);
+    let output = command.args(args).current_dir(&runtime.folder).output();
+    let output = output.map_err(|error| format!("{program} cannot be started: {error}"))?;
+    if output.status.success() {
+        return Ok(made);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().next().unwrap_or("it says nothing");
+    Err(format!(
+        "`{}` of counters/{} failed: {said}",
+        shell_words::join(&words),
+        runtime.name
+    ))
+}
+
+fn text(path: &Path) -> Value {
+    Value::One(path.to_string_lossy().into_owned())
+}
+
+/// The environment variables that make a server count into the folder of its run; `made` is what [`prepare`] returned, and
+/// `before` gives a variable's value without counting.
 ///
 /// # Errors
 /// When the folder for the output cannot be made.
 pub fn environment(
     runtime: &Runtime,
+    made: &Path,
     folder: &Path,
     root: &Path,
     before: impl Fn(&str) -> Option<String>,
 ) -> std::io::Result<BTreeMap<String, String>> {
     let out = folder.join(OUT);
     fs::create_dir_all(&out)?;
-    let text = |path: &Path| Value::One(path.to_string_lossy().into_owned());
     let filled = runtime.env.iter().map(|(name, value)| {
         let values = BTreeMap::from([
             ("folder", text(&runtime.folder)),
+            ("made", text(made)),
             ("out", text(&out)),
             ("root", text(root)),
             ("before", Value::One(before(name).unwrap_or_default())),
@@ -161,6 +194,7 @@ mod tests {
             callgrind: None,
             unit: "step".into(),
             call: 1,
+            prepare: Vec::new(),
             env: [
                 ("A", "{folder}:{before}"),
                 ("B", "{before} --require {folder}/x {root}"),
@@ -170,7 +204,7 @@ mod tests {
         };
         let filled = |before: Option<&str>| {
             let before = |_: &str| before.map(str::to_owned);
-            let env = environment(&runtime, folder.path(), Path::new("/shop"), before).unwrap();
+            let env = environment(&runtime, Path::new("/made"), folder.path(), Path::new("/shop"), before).unwrap();
             (env["A"].clone(), env["B"].clone())
         };
         assert_eq!(

@@ -1,0 +1,7 @@
+# Methods of each process, one a line, as Agent.java wrote them → the bytecodes that each method executed
+
+# A lambda has the name of the method around it.
+{functions: [
+  [inputs] | group_by([.file, .name])[]
+  | {name: .[0].name, file: .[0].file, line: (map(.line) | min), count: (map(.count) | add), calls: (map(.calls) | add)}
+]}
