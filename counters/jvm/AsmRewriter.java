@@ -21,22 +21,38 @@ import jdk.internal.org.objectweb.asm.tree.TryCatchBlockNode;
 
 /** Counts with the ASM that a JDK before 24 has inside. */
 final class AsmRewriter implements Agent.Rewriter {
+    /** The newest version of ASM, whose constant a JDK that is older does not have. */
+    private static final int NEWEST = newest();
+
+    private static int newest() {
+        try {
+            return Opcodes.class.getField("ASM9").getInt(null);
+        } catch (ReflectiveOperationException error) {
+            return Opcodes.ASM8;
+        }
+    }
+
     @Override
     public String source(byte[] bytes) {
         String[] found = new String[1];
-        new ClassReader(bytes).accept(new ClassVisitor(Opcodes.ASM8) {
-            @Override
-            public void visitSource(String source, String debug) {
-                found[0] = source;
-            }
-        }, ClassReader.SKIP_CODE | ClassReader.SKIP_FRAMES);
+        try {
+            new ClassReader(bytes).accept(new ClassVisitor(NEWEST) {
+                @Override
+                public void visitSource(String source, String debug) {
+                    found[0] = source;
+                }
+            }, ClassReader.SKIP_CODE | ClassReader.SKIP_FRAMES);
+        } catch (UnsupportedOperationException error) {
+            // ASM 8 does not know sealed classes, which few programs have; they run uncounted.
+            return null;
+        }
         return found[0];
     }
 
     @Override
     public byte[] rewrite(byte[] bytes, ClassLoader loader, Agent.Numbers numbers) {
         ClassReader reader = new ClassReader(bytes);
-        ClassNode type = new ClassNode();
+        ClassNode type = new ClassNode(NEWEST);
         reader.accept(type, 0);
         for (MethodNode method : type.methods) {
             int number = method.instructions.size() == 0 ? -1 : numbers.of(method.name, line(method));

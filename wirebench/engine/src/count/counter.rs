@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::count::busy;
@@ -44,7 +44,7 @@ const MORE_PLAIN: usize = 3;
 const FIRST_PLAIN: usize = 2;
 
 /// A server run that failed sooner than this is repeated once.
-const REPEAT_BEFORE: Duration = Duration::from_secs(10);
+const REPEAT_BEFORE: Duration = Duration::from_secs(30);
 
 /// One variant of a counted series.
 #[derive(Debug, Clone)]
@@ -179,6 +179,7 @@ impl Counter<'_> {
     pub fn count(&self, jobs: &[Job], say: &(dyn Fn(Counted) + Sync)) -> std::io::Result<Option<Vec<Counts>>> {
         let planned = self.planned(jobs);
         let runs = Mutex::new(jobs.iter().map(|_| self.no_runs()).collect::<Vec<_>>());
+        let alone = RwLock::new(());
         let done = AtomicUsize::new(0);
         let left: Vec<AtomicUsize> = jobs.iter().map(|_| AtomicUsize::new(0)).collect();
         for one in &planned {
@@ -186,7 +187,7 @@ impl Counter<'_> {
         }
         let make = |one: &PlannedRun| {
             if !self.bench.interrupt.is_requested() {
-                self.make_planned(jobs, one, &runs);
+                self.make_planned(jobs, one, &runs, &alone);
             }
             say(Counted {
                 done: done.fetch_add(1, Ordering::Relaxed) + 1,
@@ -324,7 +325,7 @@ impl Counter<'_> {
     }
 
     /// Makes one server run, unless an earlier one showed that it would fail.
-    fn make_planned(&self, jobs: &[Job], planned: &PlannedRun, runs: &Mutex<Vec<VariantRuns>>) {
+    fn make_planned(&self, jobs: &[Job], planned: &PlannedRun, runs: &Mutex<Vec<VariantRuns>>, alone: &RwLock<()>) {
         let PlannedRun { job, number, mut run } = *planned;
         let lock = || runs.lock().expect("no holder of this lock panics");
         {
@@ -370,10 +371,14 @@ impl Counter<'_> {
             number
         ));
         let began = Instant::now();
+        let beside_others = alone.read().expect("no holder of this lock panics");
         let mut ended = self.make(&run, &folder);
-        // On a busy machine a run sometimes fails. A second failure, or one after a long wait, is the program's.
+        drop(beside_others);
+        // On a busy machine a run sometimes fails, and beside others a server whose second port is fixed. A failure alone, or one
+        // after a long wait, is the program's.
         let again = began.elapsed() < REPEAT_BEFORE && ended.as_ref().is_err_and(|error| !error.is_interrupt());
         if again && fs::remove_dir_all(&folder).is_ok() {
+            let _alone = alone.write().expect("no holder of this lock panics");
             ended = self.make(&run, &folder);
         }
         let is_ok = ended.is_ok();

@@ -3,19 +3,23 @@
 use std::collections::BTreeMap;
 
 use wirebench_declare::plan::rerun::{Conditions, Tally, disturbed};
+use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, Variant};
 
 /// Rounds in a row that may fail before a series is given up.
 const GIVE_UP_AFTER: usize = 2;
 
-/// True if a variant is not measured any further: it failed too often in a row, or the candidate or the baseline did,
-/// so that there is nothing to compare it with.
+/// True if a variant is not measured any further: it failed too often in a row, for reasons that another try will not
+/// change, or the candidate or the baseline did, so that there is nothing to compare it with.
 #[must_use]
 pub fn given_up(rounds: &[Round], variant: Variant) -> bool {
     let failing = |variant| {
         let own = rounds.iter().rev().filter(|round| round.variant == variant);
         let last = own.take(GIVE_UP_AFTER);
-        last.filter(|round| round.status == RoundStatus::Failed).count() == GIVE_UP_AFTER
+        let is_hopeless = |round: &&Round| {
+            round.status == RoundStatus::Failed || round.failed_checks.iter().any(FailedCheck::is_of_the_server)
+        };
+        last.filter(is_hopeless).count() == GIVE_UP_AFTER
     };
     [variant, Variant::Candidate, Variant::Baseline]
         .into_iter()
@@ -150,5 +154,11 @@ mod tests {
         assert!(!given_up(&broken(Variant::Reference), Variant::Candidate));
         let recovered = [failed(0, Variant::Candidate), good(1, Variant::Candidate)];
         assert!(!given_up(&recovered, Variant::Candidate));
+        let invalid = |number, seen| Round {
+            failed_checks: vec![FailedCheck::ConnectionsDiffer { asked: 10, seen }],
+            ..round(number, Variant::Candidate, RoundStatus::Invalid, 0)
+        };
+        assert!(given_up(&[invalid(0, 900), invalid(1, 901)], Variant::Candidate));
+        assert!(!given_up(&[invalid(0, 9), invalid(1, 8)], Variant::Candidate));
     }
 }

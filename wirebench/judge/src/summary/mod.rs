@@ -117,6 +117,20 @@ impl<'a> Row<'a> {
         if open {
             words.push("open loop".to_owned());
         }
+        let good = candidate_rounds(self.series).filter(|round| round.status == RoundStatus::Ok);
+        let opened = median(
+            &good
+                .filter_map(|round| round.connections_seen.map(f64::from))
+                .collect::<Vec<f64>>(),
+        );
+        if let Some((opened, asked)) = opened
+            .zip(load.connections)
+            .filter(|(opened, asked)| *opened > f64::from(asked * 2))
+        {
+            words.push(format!(
+                "{opened:.0} connections for {asked}, as the server closes them"
+            ));
+        }
         let total = candidate_rounds(self.series).count();
         if self.series.status != SeriesStatus::Ok {
             words.push(format!("{} of {total} rounds good", self.ok_rounds));
