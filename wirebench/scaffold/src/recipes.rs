@@ -302,7 +302,9 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
     let own = hit.own.iter().chain(&others);
     let texts: Vec<&str> = own.filter_map(|path| files.text(path)).collect();
     let mut hints = hints::of(&texts);
-    let command = plain(fill_all(&start.command));
+    let starts_in =
+        Some(fill(&start.working_directory, &values, 0)).filter(|folder| !folder.is_empty() && folder != ".");
+    let command = plain(fill_all(&start.command), starts_in.is_none());
     let tells = |value: &String| {
         ["{port}", "{address}", "{host}"]
             .iter()
@@ -325,7 +327,7 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
         http,
         grpc,
         launch: LaunchMethod::Command { build, command },
-        folder: Some(fill(&start.working_directory, &values, 0)).filter(|folder| !folder.is_empty() && folder != "."),
+        folder: starts_in,
         hints,
         before: start.before.iter().map(|words| fill_all(words)).collect(),
         env: env
@@ -352,7 +354,7 @@ fn about(start: &Start, hit: &Hit) -> String {
 }
 
 /// A shell's script that is one plain command, without the shell.
-fn plain(command: Vec<String>) -> Vec<String> {
+fn plain(command: Vec<String>, starts_at_top: bool) -> Vec<String> {
     let [shell, option, script] = command.as_slice() else {
         return command;
     };
@@ -360,6 +362,8 @@ fn plain(command: Vec<String>) -> Vec<String> {
     let first = script.split(' ').next().unwrap_or_default();
     let needs_shell =
         script.contains(['&', '|', ';', '$', '<', '>', '(', ')', '*', '`', '~', '\n']) || first.contains('=');
+    // A program's path is relative to the top, the shell's to its own folder.
+    let needs_shell = needs_shell || (first.contains('/') && !starts_at_top);
     match shell_words::split(script) {
         Ok(words) if shell == "sh" && option == "-c" && !needs_shell => words,
         _ => command,
@@ -455,15 +459,11 @@ fn set_places(values: &mut Values, files: &Files, project: &str, (path, own): (&
     set("module", module.replace('/', "."));
     set("module_path", module.to_owned());
     set("python_package", module.trim_end_matches("/__main__").replace('/', "."));
-    let go_to = |folder: &str| {
-        if folder.is_empty() {
-            String::new()
-        } else {
-            format!("cd {} && ", word(folder))
-        }
+    let go_to = match project {
+        "" => String::new(),
+        folder => format!("cd {} && ", word(folder)),
     };
-    set("in_folder", go_to(folder));
-    set("in_project", go_to(project));
+    set("in_project", go_to);
     set("project", word(project));
 }
 

@@ -154,9 +154,14 @@ fn failed_before(jobs: &[Job], run: &ServerRun, runs: &[VariantRuns]) -> Option<
     if failure.kind == FailureKind::NotTried {
         return Some(failure.clone());
     }
+    let why = match *tool == run.tool {
+        // One sentence for both sides.
+        true => failure.why.clone(),
+        false => format!("not tried, as {} failed on this server: {}", tool.name(), failure.why),
+    };
     Some(Failure {
         kind: FailureKind::NotTried,
-        why: format!("not tried, as {} failed on this server: {}", tool.name(), failure.why),
+        why,
     })
 }
 

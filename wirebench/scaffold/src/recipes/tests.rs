@@ -222,7 +222,8 @@ fn a_program_of_node_that_a_script_compiles_is_built_and_started_by_itself() {
         ("api/src/main.ts", "await app.listen(3000);"),
     ];
     let build = "sh -c npm ci --no-audit --no-fund --prefix api && npm --prefix api run build";
-    assert_told(&pairs, &[("shop", build, "sh -c cd api && exec node dist/main")]);
+    assert_told(&pairs, &[("shop", build, "node dist/main")]);
+    assert_eq!(found(&pairs)[0].folder.as_deref(), Some("api"));
     assert_eq!(found(&pairs)[0].hints.port, Some(PortSetting::fixed(3000)));
     let package = r#"{"name":"shop","scripts":{"start":"nest start"},"dependencies":{"@nestjs/core":"11"}}"#;
     let install = "npm install --no-audit --no-fund --prefix .";
@@ -446,4 +447,8 @@ fn each_target_whose_source_serves_is_a_program_of_c() {
         &[("example/Makefile", makefile), server, client],
         &[("example", "make -C example server", "example/server")],
     );
+    // Its first target runs the program.
+    let makefile = "PROG ?= ./shop   # the program\nall: $(PROG)\n\t./$(PROG)\n";
+    let main = ("main.c", "int main() { mg_http_listen(&mgr, url, fn, NULL); }");
+    assert_told(&[("Makefile", makefile), main], &[("shop", "make -C . shop", "./shop")]);
 }
