@@ -21,9 +21,14 @@ public final class Agent implements ClassFileTransformer {
     private static final Set<String> ENDINGS = Set.of("java", "kt", "scala", "groovy");
     private static final Set<String> OTHERS = Set.of("target", "build", "out", "node_modules");
 
-    /** The source files, by their last folder and name; files whose names say nothing about their package are many to one. */
+    /** The source files, by their name. */
     private final Map<String, List<Path>> sources = new HashMap<>();
     private final List<Method> methods = new ArrayList<>();
+    private final Rewriter rewriter;
+
+    private Agent(Rewriter rewriter) {
+        this.rewriter = rewriter;
+    }
 
     /** A method that is counted; a lambda is not called by the name that it has here. */
     private record Method(String name, boolean isLambda, Path file, int line) {}
@@ -48,7 +53,7 @@ public final class Agent implements ClassFileTransformer {
         if (out == null || root == null) {
             return;
         }
-        Agent agent = new Agent();
+        Agent agent = new Agent(rewriter());
         agent.find(Path.of(root));
         instrumentation.addTransformer(agent);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> agent.write(Path.of(out))));
@@ -92,7 +97,6 @@ public final class Agent implements ClassFileTransformer {
             return null;
         }
         try {
-            Rewriter rewriter = rewriter();
             Path file = source(name, rewriter.source(bytes));
             if (file == null) {
                 return null;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# prepare.sh FOLDER → FOLDER/agent.jar, compiled from the files beside this script by the JDK that the program will use
+# prepare.sh FOLDER compiles the Java files beside this script to FOLDER/agent.jar, with the JDK that the counted program will use.
 set -eu
 to=$1
 cd "$(dirname "$0")"

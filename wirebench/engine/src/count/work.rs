@@ -58,22 +58,23 @@ struct CountedFunction {
     calls: u64,
 }
 
-/// Makes what the environment variables of a runtime name, in a folder below `.wirebench` of `root`, which is returned.
+/// Makes what the environment variables of a runtime name, in a folder below `.wirebench` of `root`, which is returned. A
+/// runtime that prepares nothing has no such folder.
 ///
 /// # Errors
 /// When its command fails; the error is a sentence.
 pub fn prepare(runtime: &Runtime, root: &Path) -> Result<PathBuf, String> {
+    if runtime.prepare.is_empty() {
+        return Ok(PathBuf::new());
+    }
     let made = work_folder::make(root).map(|folder| folder.join("made").join(&runtime.name));
     let made = made.and_then(|made| fs::create_dir_all(&made).map(|()| made));
     let made = made.map_err(|error| format!("{}: cannot be written: {error}", root.display()))?;
     let values = BTreeMap::from([("made", text(&made))]);
     let words: Vec<String> = runtime.prepare.iter().map(|word| fill(word, &values, 0)).collect();
-    let Some((program, args)) = words.split_first() else {
-        return Ok(made);
-    };
-    let mut command = wirebench_spawn::command(program);
-    let output = command.args(args).current_dir(&runtime.folder).output();
-    let output = output.map_err(|error| format!("{program} cannot be started: {error}"))?;
+    let mut command = wirebench_spawn::command(&words[0]);
+    let output = command.args(&words[1..]).current_dir(&runtime.folder).output();
+    let output = output.map_err(|error| format!("{} cannot be started: {error}", words[0]))?;
     if output.status.success() {
         return Ok(made);
     }
