@@ -24,27 +24,30 @@ fn pattern(text: &str) -> Regex {
     Regex::new(&text.replace("METHOD", METHOD)).expect("a constant pattern")
 }
 
-/// `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor.
+/// `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor, `add_get("/x"` of aiohttp.
 static BY_METHOD: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?im)(?:[\w)]\.|#\[|@|^\s*)(?:Map)?(?P<method>METHOD)(?:Mapping)?\(\s*["'`](?P<path>/[^"'`\s]*)["'`]"#)
+    pattern(
+        r#"(?im)(?:[\w)]\.|#\[|@|^\s*)(?:Map|add_)?(?P<method>METHOD)(?:Mapping)?\(\s*["'`](?P<path>/[^"'`\s]*)["'`]"#,
+    )
 });
 /// `HandleFunc("GET /x"`, `Handle("/x"`.
 static HANDLE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#));
-/// `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`.
+/// `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
+/// `.add_route("/x", resource)`.
 static ROUTE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)(?:\.route|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
+        r#"(?i)(?:\.(?:add_)?route|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
     )
 });
 /// `url: '/x'` of fastify.route, with its method before it.
 static BY_URL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*)?\burl:\s*['"`](?P<path>/[^'"`\s]*)['"`]"#)
 });
-/// `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves.
+/// `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves; `(r"/x", Handler)` of Tornado.
 static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*)["'`](?P<path>/[^"'`\s]*)["'`]"#,
+        r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*|\(\s*r)["'`](?P<path>/[^"'`\s]*)["'`]"#,
     )
 });
 /// `warp::path!("todos")`, `warp::path("todos")`: one segment of a path.
@@ -169,6 +172,10 @@ mod tests {
             ("@RequestMapping(\"/api/books\")", "GET /api/books"),
             ("@RequestMapping(path = \"/old\")", "GET /old"),
             ("routing {\n    get(\"/of-ktor\") {", "GET /of-ktor"),
+            ("app.add_route('/things', things)", "GET /things"),
+            ("app.add_url_rule('/of-flask', view_func=f)", "GET /of-flask"),
+            ("app.router.add_get('/of-aiohttp', f)", "GET /of-aiohttp"),
+            ("Application([(r\"/of-tornado\", Handler)])", "GET /of-tornado"),
             ("app.MapGet(\"/of-aspnet/{id:int}\", f)", "GET /of-aspnet/{id:int}"),
         ] {
             assert_eq!(found(text), [expected], "{text}");

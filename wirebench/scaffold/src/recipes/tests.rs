@@ -290,6 +290,25 @@ fn an_application_of_python_is_served_by_its_usual_server() {
 }
 
 #[test]
+fn a_file_of_python_that_serves_when_it_is_started_is_a_program_if_nothing_else_is() {
+    let main = "if __name__ == '__main__':\n    ";
+    for text in [
+        format!("import tornado\nserver.listen(options.port)\n{main}asyncio.run(main())\n"),
+        format!("app = falcon.App()\n{main}with make_server('', 8000, app) as httpd:\n"),
+        format!("{main}uvicorn.run(app)\n"),
+        "from bottle import route, run\nrun(host='localhost', port=8080)\n".to_owned(),
+        "from waitress import serve\nserve(app)\n".to_owned(),
+    ] {
+        assert_told(&[("things.py", &text)], &[("things", "", "python3 things.py")]);
+        let with_another = [("things.py", text.as_str()), ("old.py", "app = Flask(__name__)\n")];
+        let names: Vec<String> = told(&with_another).into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["old"], "{text}");
+    }
+    let documentation = "\"\"\"Call server.listen(8888) of tornado.\"\"\"\nimport tornado\n";
+    assert!(told(&[("web.py", documentation)]).is_empty());
+}
+
+#[test]
 fn packages_of_python_are_installed_from_where_they_are_declared_and_imports_start_there() {
     let app = ("backend/app/main.py", "app = FastAPI()\n");
     let one = |pairs: &[(&str, &str)]| {
