@@ -273,10 +273,12 @@ fn an_application_of_python_is_served_by_its_usual_server() {
                 "class Server(http.server.ThreadingHTTPServer):\n    pass\nServer((host, port), Handler).serve_forever()\n",
             ),
             ("tool.py", "print('FastAPI')\n"),
+            ("chat/__init__.py", "app = Quart(__name__)\n@app.get(\"/\")\n"),
             ("requirements.txt", ""),
         ],
         &[
             ("old", install, "python3 -m flask --app old.py:app run"),
+            ("chat", install, "python3 -m quart --app ./chat:app run"),
             (
                 "shop",
                 &format!("{install} uvicorn"),
