@@ -59,13 +59,11 @@ impl Access {
     }
 
     /// `owner/name`.
-    #[must_use]
     pub fn repository(&self) -> String {
         format!("{}/{}", self.owner, self.name)
     }
 
     /// The page of a workflow run.
-    #[must_use]
     pub fn run_page(&self, run: u64) -> String {
         format!("{}/{}/{}/actions/runs/{run}", self.server, self.owner, self.name)
     }

@@ -39,7 +39,6 @@ pub fn files(api: &Api, pull: u64) -> Result<Vec<Changed>, ApiError> {
 }
 
 /// The files that notes could be about.
-#[must_use]
 pub fn sources(comparison: &Comparison) -> BTreeSet<&str> {
     let sources = worse(comparison).filter_map(|(_, change)| change.source.as_ref());
     sources.map(|source| source.file.as_str()).collect()
@@ -47,7 +46,6 @@ pub fn sources(comparison: &Comparison) -> BTreeSet<&str> {
 
 /// The notes, the largest changes first: only on lines that the hunks of `files` hold; `message` makes the text out of the
 /// series' id and the change.
-#[must_use]
 pub fn notes(
     comparison: &Comparison,
     files: &[Changed],

@@ -13,7 +13,6 @@ const LONGEST: usize = 100;
 ///
 /// # Errors
 /// When it asks for something that no scenario can be called.
-#[must_use]
 pub fn globs(comment: &str) -> Option<Result<Vec<String>, Refusal>> {
     let line = comment.lines().next().unwrap_or_default();
     let mut words = line.split_ascii_whitespace();

@@ -29,7 +29,6 @@ pub enum Conclusion {
 
 impl Conclusion {
     /// The conclusion of a comparison: neutral if it decided nothing.
-    #[must_use]
     pub const fn of(verdict: Verdict, breaks_limit: bool) -> Self {
         match verdict {
             _ if breaks_limit => Self::Failure,
@@ -82,7 +81,6 @@ struct Output {
 
 impl CheckContent<'_> {
     /// The conclusion as GitHub names it: neutral if the check run is also visible on other pull requests.
-    #[must_use]
     pub const fn conclusion(&self) -> &'static str {
         match self.conclusion {
             _ if !self.others.is_empty() => "neutral",

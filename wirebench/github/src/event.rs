@@ -225,7 +225,6 @@ fn queued(branch: &str) -> Option<u64> {
 }
 
 /// Whether a run's path is that workflow's file; the API may add `@` and a ref, but never names another file so.
-#[must_use]
 pub fn is_file(path: &str, workflow: &str) -> bool {
     let added = path.strip_prefix(workflow);
     added.is_some_and(|added| {

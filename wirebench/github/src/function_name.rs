@@ -67,7 +67,6 @@ fn pattern(text: &str) -> Regex {
 }
 
 /// A function's name that is safe to show: unchanged, or without the text in its brackets, or [`OTHER`].
-#[must_use]
 pub fn function(text: &str) -> String {
     if text == "???" {
         return text.to_owned();

@@ -53,13 +53,11 @@ fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
 }
 
 /// 40 hex digits.
-#[must_use]
 pub fn is_commit(text: &str) -> bool {
     text.len() == 40 && is_hex(text)
 }
 
 /// Twelve hex digits: the fingerprint of a machine.
-#[must_use]
 pub fn is_fingerprint(text: &str) -> bool {
     text.len() == 12 && is_hex(text)
 }
@@ -69,19 +67,16 @@ fn is_hex(text: &str) -> bool {
 }
 
 /// A login, also one of a company's own accounts.
-#[must_use]
 pub fn is_login(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
 /// `scenario@server@driver`, of names that may be declared.
-#[must_use]
 pub fn is_series(id: &str) -> bool {
     names::is_series(id) && id.split('@').all(names::is_declarable)
 }
 
 /// What a program is called.
-#[must_use]
 pub fn is_tool(text: &str) -> bool {
     is(text, 32, |c| {
         c.is_ascii_lowercase() || c.is_ascii_digit() || ".+-_".contains(c)
@@ -90,13 +85,11 @@ pub fn is_tool(text: &str) -> bool {
 
 /// The name of a processor, a kernel or an image: `AMD EPYC 7763 64-Core Processor`, `Linux 6.8.0-1021-azure x86_64`.
 /// Each of its words has a digit or is a maker's: no sentence can be made of them.
-#[must_use]
 pub fn is_machine(text: &str) -> bool {
     words(text, 10, &MAKERS)
 }
 
 /// The version that a program prints: `v0.1.5`, `5.4 patchlevel 4`.
-#[must_use]
 pub fn is_version(text: &str) -> bool {
     words(text, 4, &["patchlevel", "version", "release"])
 }
@@ -115,7 +108,6 @@ fn words(text: &str, most: usize, known: &[&str]) -> bool {
 }
 
 /// The workflow file that runs must be of.
-#[must_use]
 pub fn is_workflow(text: &str) -> bool {
     let name = text.strip_prefix(".github/workflows/").unwrap_or_default();
     let stem = name
@@ -126,20 +118,17 @@ pub fn is_workflow(text: &str) -> bool {
 }
 
 /// The name of an artifact.
-#[must_use]
 pub fn is_artifact(text: &str) -> bool {
     is(text, 100, |c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 /// A system call's name.
-#[must_use]
 pub fn syscall(text: &str) -> String {
     let known = is(text, 40, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if known { text.to_owned() } else { "a system call".into() }
 }
 
 /// A path in the repository; `None` if it is not clearly one.
-#[must_use]
 pub fn source(source: Source) -> Option<Source> {
     (is_path(&source.file) && (1..=10_000_000).contains(&source.line)).then_some(source)
 }

@@ -165,7 +165,6 @@ pub fn choose<'a>(
 }
 
 /// The globs of the newest comment that asks and may ask.
-#[must_use]
 pub fn newest(comments: &[Comment]) -> Vec<String> {
     let may_ask =
         |comment: &&Comment| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&comment.author_association.as_str());

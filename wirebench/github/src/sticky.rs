@@ -38,7 +38,6 @@ struct Made {
 }
 
 /// The first line of a comment of ours: one for each workflow that is measured by.
-#[must_use]
 pub fn marker(workflow: &str) -> String {
     format!("<!-- wirebench: {workflow} -->")
 }
@@ -52,7 +51,6 @@ pub fn comments(api: &Api, pull: u64) -> Result<Vec<Comment>, ApiError> {
 }
 
 /// Our comment among all.
-#[must_use]
 pub fn ours(comments: &[Comment], marker: &str) -> Option<u64> {
     let is_ours = |comment: &&Comment| {
         let author = comment

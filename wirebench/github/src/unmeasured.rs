@@ -53,7 +53,6 @@ struct Step {
 
 impl Unmeasured {
     /// Whether the check passes: nobody judged anything, so never with success.
-    #[must_use]
     pub const fn conclusion(&self) -> Conclusion {
         match self {
             Self::NothingToMeasure | Self::WaitsForApproval | Self::MergeGroup => Conclusion::Neutral,
@@ -62,7 +61,6 @@ impl Unmeasured {
     }
 
     /// One line for the check.
-    #[must_use]
     pub const fn title(&self) -> &'static str {
         match self {
             Self::NothingToMeasure => "– Not measured: nothing to compare",
@@ -73,7 +71,6 @@ impl Unmeasured {
     }
 
     /// A few lines of Markdown for the check; `page` is that of the run.
-    #[must_use]
     pub fn summary(&self, pull: u64, page: &str, jobs: &[Job]) -> String {
         let why = match self {
             Self::NothingToMeasure => {
@@ -124,7 +121,6 @@ fn is_failure(conclusion: Option<&str>) -> bool {
 }
 
 /// The jobs of a run's newest attempt; none if the API does not list them, because the check must be written all the same.
-#[must_use]
 pub fn jobs(api: &Api, run: &CheckedRun) -> Vec<Job> {
     let path = format!("/actions/runs/{}/jobs?filter=latest", run.id);
     api.list(&path, Some("jobs")).unwrap_or_default()

@@ -63,7 +63,6 @@ pub(super) fn months(history: &Path) -> Result<Vec<MonthFiles>, HistoryError> {
 }
 
 /// The path of a run that is in a summary.
-#[must_use]
 pub fn run_file(history: &Path, stored: &StoredRun) -> PathBuf {
     let month = stored.started_at.get(..7).unwrap_or_default();
     runs_folder(history, month).join(&stored.file)

@@ -128,7 +128,6 @@ fn grouped_step(step: &Step) -> GroupedStep {
 }
 
 /// The size of a change as a sortable number.
-#[expect(clippy::cast_possible_truncation, reason = "bounded")]
 fn thousandths(percent: f64) -> i64 {
     (1000.0 * percent.abs()).clamp(0.0, 1e15) as i64
 }

@@ -62,7 +62,6 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
 
 /// True if a summary is up to date with the run files of its month: none was added, removed or changed in length (files are
 /// never changed, but may be truncated). `files` has the length of each file in bytes, by name.
-#[must_use]
 pub fn is_current(month: &Month, files: &BTreeMap<String, u64>) -> bool {
     let names: BTreeSet<&str> = month.runs.iter().map(|run| run.file.as_str()).collect();
     names.len() == files.len()

@@ -6,7 +6,6 @@ use wirebench_stats::quantile::median;
 
 impl TraceValues {
     /// The judged values: ratios if there are any, otherwise the values themselves.
-    #[must_use]
     pub fn judged(&self) -> &[f64] {
         if self.ratios.is_empty() {
             &self.values
@@ -17,7 +16,6 @@ impl TraceValues {
 
     /// The medians of the judged values between breaks and steps. Only segments with the basis of the newest one have levels,
     /// because levels of values cannot be drawn among ratios.
-    #[must_use]
     pub fn levels(&self) -> Vec<Level> {
         let mut found = Vec::new();
         let newest = self.segments.last().map(|segment| segment.basis);

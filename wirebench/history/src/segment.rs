@@ -256,7 +256,6 @@ fn mix_changed(points: &[Point], step: &change_point::ChangePoint, comparable: &
         .then(|| "the mix of machines changed: other processors, and too few pushes on both".into())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of at most some thousands")]
 fn fraction(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }

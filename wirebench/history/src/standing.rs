@@ -63,7 +63,6 @@ pub struct Change {
 
 /// Compares the newest level of a trace with its level at the push at place `since`; of a trace with an open regression, with
 /// the level before the oldest one.
-#[must_use]
 pub fn standing_since(trace: &Trace, values: &TraceValues, since: usize) -> TraceStanding {
     let newest = values.values.len().saturating_sub(1);
     let failed = values.failures.iter().rev().find(|(place, _)| *place == newest);

@@ -31,7 +31,6 @@ impl Timeline {
 }
 
 /// For each place, the number of commits from it to the newest push. Runs that measure one commit again count once.
-#[must_use]
 pub fn commits_from(pushes: &[Push]) -> Vec<usize> {
     let mut seen = HashSet::new();
     let mut counts: Vec<usize> = (pushes.iter().rev())

@@ -11,7 +11,6 @@ use wirebench_stats::quantile::{median, median_interval};
 use crate::summary::candidate_rounds;
 
 /// Every limit of every series, in the order of the run.
-#[must_use]
 pub fn judge(run: &Run) -> Vec<JudgedLimit> {
     let each = |series| Series::limits_of(series).map(move |limit| judged(series, *limit));
     let measured = |series: &&Series| series.missing_in != Some(Variant::Candidate);
@@ -19,13 +18,11 @@ pub fn judge(run: &Run) -> Vec<JudgedLimit> {
 }
 
 /// How many limits are broken.
-#[must_use]
 pub fn broken(limits: &[JudgedLimit]) -> usize {
     limits.iter().filter(|one| one.verdict == LimitVerdict::Broken).count()
 }
 
 /// The series with a limit on a metric that has no value, because nothing was measured; each once.
-#[must_use]
 pub fn unmeasured(limits: &[JudgedLimit]) -> BTreeSet<&str> {
     let unmeasured = limits.iter().filter(|one| one.value.is_none());
     unmeasured.map(|one| one.series.as_str()).collect()

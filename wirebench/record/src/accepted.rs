@@ -47,14 +47,12 @@ impl Acceptance {
     /// Whether it covers a worsening of a metric in a series. The size is that of the metric's own value, percent and
     /// positive: 8 for a CPU time that rose by 8 % and for a throughput that fell by 8 %. An imported value, which has no
     /// [`Metric`], is covered only by an entry for every metric.
-    #[must_use]
     pub fn covers(&self, series: &str, metric: Option<Metric>, worsening_percent: f64) -> bool {
         let is_of_metric = self.entry.metric.is_none_or(|own| Some(own) == metric);
         is_of_metric && worsening_percent <= self.entry.at_most_percent && self.series.is_match(series)
     }
 
     /// Whether it names this commit, by as many digits as it was given.
-    #[must_use]
     pub fn names(&self, commit: &str) -> bool {
         let own = self.entry.commit.as_deref();
         own.is_some_and(|own| {

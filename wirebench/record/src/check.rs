@@ -116,7 +116,6 @@ pub enum Counted {
 
 impl FailedCheck {
     /// True if it tells of the server and not of the machine: another round would fail it too.
-    #[must_use]
     pub fn is_of_the_server(&self) -> bool {
         match self {
             Self::NoGoodAnswer | Self::ProtocolDiffers { .. } => true,
@@ -126,7 +125,6 @@ impl FailedCheck {
     }
 
     /// The check as a clause of a sentence; `errors` are those of the round.
-    #[must_use]
     pub fn sentence(&self, errors: &BTreeMap<String, u64>) -> String {
         match self {
             Self::RequestsFailed { failed, of } => {

@@ -113,7 +113,6 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict of a whole comparison: that of its most alarming series. Without any, it is unchanged when what got worse
     /// is accepted, and not judged otherwise.
-    #[must_use]
     pub fn over(series: &[ComparedSeries]) -> Self {
         let accepted =
             || (series.iter().flat_map(|one| &one.metrics)).any(|metric| metric.primary && metric.accepted.is_some());
@@ -293,7 +292,6 @@ pub struct ComparedMetric {
     pub flame_graph: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
 const fn is_zero(count: &u32) -> bool {
     *count == 0
 }

@@ -93,7 +93,6 @@ pub struct Point {
     pub layout: u32,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
 const fn is_first(layout: &u32) -> bool {
     *layout == 0
 }
@@ -181,7 +180,6 @@ pub struct Source {
 
 impl Counts {
     /// Counts without any figure, and the reason.
-    #[must_use]
     pub const fn without(variant: Variant, status: CountStatus, reason: String) -> Self {
         Self {
             variant,
@@ -198,20 +196,17 @@ impl Counts {
     }
 
     /// The figure of a metric, refused ones included.
-    #[must_use]
     pub fn figure(&self, metric: Metric) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.metric == metric)
     }
 
     /// The value of a metric and its spread.
-    #[must_use]
     pub fn value(&self, metric: Metric) -> Option<(f64, f64)> {
         let figure = self.figure(metric)?;
         Some((figure.value?, figure.spread.unwrap_or(0.0)))
     }
 
     /// The value of a metric at the first start layout, which is the only one at which the null is counted.
-    #[must_use]
     pub fn at_first_layout(&self, metric: Metric) -> Option<f64> {
         let figure = self.figure(metric)?;
         figure

@@ -49,7 +49,6 @@ pub struct JudgedLimit {
 
 impl Limit {
     /// The verdict for the interval of the measured values; `CannotTell` without an interval.
-    #[must_use]
     pub fn verdict(self, interval: Option<(f64, f64)>) -> LimitVerdict {
         let Some((low, high)) = interval else {
             return LimitVerdict::CannotTell;

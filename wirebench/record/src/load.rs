@@ -82,7 +82,6 @@ pub struct SearchRecord {
 
 impl LoadRecord {
     /// The load as declared, without measured values: the same on every server and machine.
-    #[must_use]
     pub fn as_declared(&self) -> Self {
         Self {
             rate_per_s: self.rate_per_s.filter(|_| self.rate_permille.is_none()),

@@ -180,7 +180,6 @@ const fn ranked<const LENGTH: usize>(list: List) -> [Metric; LENGTH] {
     ranked
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
 const fn float(count: u64) -> f64 {
     count as f64
 }
@@ -210,67 +209,56 @@ impl Metric {
     }
 
     /// Its row of the table.
-    #[must_use]
     pub const fn row(self) -> &'static MetricRow {
         &TABLE[self as usize]
     }
 
     /// Its name in every file.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
     /// Its name in one or two words, as `limits` in a scenario may call it.
-    #[must_use]
     pub const fn short(self) -> &'static str {
         self.row().short
     }
 
     /// Its name for people.
-    #[must_use]
     pub const fn label(self) -> &'static str {
         self.row().label
     }
 
     /// The unit of its values.
-    #[must_use]
     pub const fn unit(self) -> &'static str {
         self.row().unit
     }
 
     /// Which way is better.
-    #[must_use]
     pub const fn better(self) -> Better {
         self.row().better
     }
 
     /// Whether it is counted, hence a figure of [`crate::counts::Counts`]. Every other one is timed.
-    #[must_use]
     pub const fn is_counted(self) -> bool {
         matches!(self.row().source, Counted { .. })
     }
 
     /// Whether it is timed, hence read from rounds.
-    #[must_use]
     pub const fn is_timed(self) -> bool {
         !self.is_counted()
     }
 
     /// Whether it is also counted by function or by system call.
-    #[must_use]
     pub const fn is_counted_by_name(self) -> bool {
         matches!(self.row().source, Counted { by_name: true, .. })
     }
 
     /// Its value in one round; `None` for a counted metric, and when the round is not ok or did not measure it.
-    #[must_use]
     pub fn of(self, round: &Round) -> Option<f64> {
         self.read(round).filter(|_| round.status == RoundStatus::Ok)
     }
 
     /// The same, also of a round that failed a check.
-    #[must_use]
     pub fn read(self, round: &Round) -> Option<f64> {
         match self.row().source {
             Timed { read, .. } => read(round, float(round.ok_count.filter(|count| *count > 0)?)),
@@ -280,7 +268,6 @@ impl Metric {
 
     /// Its value if it can be compared: like [`Self::of`], but only above zero, and only from a round with enough good
     /// responses.
-    #[must_use]
     pub fn comparable(self, round: &Round) -> Option<f64> {
         let Timed { responses_at_least, .. } = self.row().source else {
             return None;

@@ -10,63 +10,53 @@ fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
 }
 
 /// The grammar of run ids.
-#[must_use]
 pub fn is_run(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// The grammar of names of scenarios, servers and drivers: lower-case letters, digits, and hyphens that are not first.
 /// Older versions allowed longer names than can be declared now.
-#[must_use]
 pub fn is_declared(text: &str) -> bool {
     is(text, 200, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
 /// The same as it may be declared now: at most 100 characters.
-#[must_use]
 pub fn is_declarable(text: &str) -> bool {
     text.len() <= 100 && is_declared(text)
 }
 
 /// `scenario@server@driver`.
-#[must_use]
 pub fn is_series(id: &str) -> bool {
     id.split('@').count() == 3 && id.split('@').all(is_declared)
 }
 
 /// A path below the folder that a record lies in, or below the repository: relative, and leading nowhere else.
-#[must_use]
 pub fn is_path(text: &str) -> bool {
     let part = |part: &str| !part.is_empty() && part != "." && part != "..";
     is(text, 500, |c| c.is_ascii_alphanumeric() || "._-/+@".contains(c)) && text.split('/').all(part)
 }
 
 /// The grammar of file names.
-#[must_use]
 pub fn is_file(text: &str) -> bool {
     is_path(text) && !text.contains('/') && !text.starts_with('.')
 }
 
 /// The grammar of profile names: visible characters on one line, not beginning with `-`.
-#[must_use]
 pub fn is_profile(text: &str) -> bool {
     is(text, 100, |c| c.is_alphanumeric() || " ._-+".contains(c))
 }
 
 /// Hex digits of a commit, all of them or the first ones.
-#[must_use]
 pub fn is_commit(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_hexdigit())
 }
 
 /// `yyyy-mm`, or empty for runs that are in no history.
-#[must_use]
 pub fn is_month(text: &str) -> bool {
     text.is_empty() || (text.len() == 7 && is_time(text) && text.as_bytes()[4] == b'-')
 }
 
 /// The characters of a time in RFC 3339, or empty for a simulated run.
-#[must_use]
 pub fn is_time(text: &str) -> bool {
     let begins_with_digit = text.starts_with(|c: char| c.is_ascii_digit());
     text.is_empty() || (begins_with_digit && is(text, 40, |c| c.is_ascii_digit() || "TtZz:.+-".contains(c)))

@@ -36,7 +36,6 @@ pub struct Link {
 
 impl Link {
     /// Whether latencies over two links can be compared: their medians differ by at most a quarter, or by at most 0.2 ms.
-    #[must_use]
     pub fn is_like(self, other: Self) -> bool {
         let (less, more) = (self.p50_ns.min(other.p50_ns), self.p50_ns.max(other.p50_ns));
         more - less <= (less / 4).max(200_000)

@@ -162,7 +162,6 @@ pub struct LoadPod {
 
 impl Round {
     /// A round that is not measured yet.
-    #[must_use]
     pub const fn unmeasured(variant: Variant, round: u32, position: usize, stage: u32) -> Self {
         Self {
             variant,
@@ -272,7 +271,6 @@ pub struct CpuTime {
 
 impl CpuTime {
     /// User and system together, ns.
-    #[must_use]
     pub const fn total(self) -> u64 {
         self.user + self.system
     }

@@ -119,27 +119,23 @@ pub struct Dependency {
 
 impl Run {
     /// The shard that measured a series: its place in `shards`; `None` if one machine measured everything.
-    #[must_use]
     pub fn shard_of(&self, series: &str) -> Option<usize> {
         let measured = |shard: &Shard| shard.series.iter().any(|id| id == series);
         self.shards.iter().position(measured)
     }
 
     /// The code of a variant; `None` if the run does not have that variant.
-    #[must_use]
     pub fn revision(&self, variant: Variant) -> Option<&VariantRevision> {
         self.variants.iter().find(|revision| revision.variant == variant)
     }
 
     /// The machine that measured a series.
-    #[must_use]
     pub fn host_of(&self, series: &str) -> &Host {
         let shard = self.shard_of(series).and_then(|place| self.shards.get(place));
         shard.map_or(&self.host, |shard| &shard.host)
     }
 
     /// The link, by the handshakes of all rounds; `None` if there were no handshakes.
-    #[must_use]
     pub fn link(&self) -> Option<Link> {
         let rounds = self.series.iter().flat_map(|series| &series.rounds);
         let pings: Vec<Ping> = rounds.filter_map(|round| round.ping).collect();
@@ -188,7 +184,6 @@ pub struct Spent {
     pub count_ns: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
 const fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -227,7 +222,6 @@ pub struct VariantRevision {
 }
 
 /// The first twelve digits of a commit, by which it is shown and its files are named.
-#[must_use]
 pub fn short_commit(commit: &str) -> &str {
     commit.char_indices().nth(12).map_or(commit, |(end, _)| &commit[..end])
 }
@@ -286,7 +280,6 @@ pub struct Series {
 
 impl Series {
     /// Whether it is counted; every other one is timed.
-    #[must_use]
     pub const fn is_counted(&self) -> bool {
         self.load.counted.is_some()
     }
@@ -299,7 +292,6 @@ impl Series {
     }
 
     /// The counts of a variant.
-    #[must_use]
     pub fn counts_of(&self, variant: Variant) -> Option<&Counts> {
         self.counts.iter().find(|counts| counts.variant == variant)
     }

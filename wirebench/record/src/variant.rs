@@ -20,7 +20,6 @@ pub enum Variant {
 
 impl Variant {
     /// Its name, as the record writes it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",

@@ -22,13 +22,11 @@ pub struct ApiError {
 
 impl ApiError {
     /// The response's status; `None` without a response.
-    #[must_use]
     pub const fn status(&self) -> Option<u16> {
         self.status
     }
 
     /// True if the request may have been executed without a confirmation.
-    #[must_use]
     pub fn may_be_done(&self) -> bool {
         self.status.is_none_or(|status| status >= 500)
     }

@@ -49,7 +49,6 @@ pub struct Api {
 
 impl Api {
     /// A client of the API at these addresses.
-    #[must_use]
     pub fn new(access: Access) -> Self {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
@@ -67,7 +66,6 @@ impl Api {
     }
 
     /// Where it asks.
-    #[must_use]
     pub const fn access(&self) -> &Access {
         &self.access
     }
@@ -340,7 +338,6 @@ impl Api {
 }
 
 /// Says how long something took; for a line on stderr.
-#[must_use]
 pub fn seconds_since(start: Instant) -> String {
     format!("{:.1} s", start.elapsed().as_secs_f64())
 }

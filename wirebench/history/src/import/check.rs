@@ -14,7 +14,6 @@ static QUANTILE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\bp(100|99\.\d+|9{2,4}|\d{1,2})\b").expect("a constant pattern"));
 
 /// Parses a value, also one that is written as text; `None` if it is no finite number.
-#[must_use]
 pub fn number(value: &RawValue) -> Option<f64> {
     let written = value.get();
     let is_text = written.starts_with('"');

@@ -30,7 +30,6 @@ pub fn keep(history: &Path, name: &str, imported: &Imported) -> Result<(PathBuf,
 }
 
 /// Derives the name of an import from a file's name: `Data File.js` becomes `data-file`.
-#[must_use]
 pub fn name_of(file: &Path) -> String {
     name_of_end(file, 1)
 }

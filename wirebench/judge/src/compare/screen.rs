@@ -37,7 +37,6 @@ pub struct SecondStage {
 }
 
 /// The second stage: fresh pairs of the series that the first stage could not decide, as many as fit into the time left.
-#[must_use]
 pub fn next_stage(run: &Run, rules: &Rules, left: Duration) -> NextStage {
     let time = Time {
         left,
@@ -223,7 +222,6 @@ fn needs(run: &Run, rules: &Rules) -> Vec<Need> {
 }
 
 /// Plans the second stage from the first; `None` if no series needs it or no time is left for a useful number of pairs.
-#[must_use]
 pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<SecondStage> {
     planned(&needs(run, rules), rules, time)
 }
@@ -261,7 +259,6 @@ fn planned(needs: &[Need], rules: &Rules, time: &Time) -> Option<SecondStage> {
 
 /// The measured duration of a pair of each series, the null in some of its rounds included: the wall time of its rounds, and
 /// an equal share of the time between rounds.
-#[must_use]
 pub fn pair_costs(run: &Run) -> Vec<Duration> {
     let all = || {
         run.series

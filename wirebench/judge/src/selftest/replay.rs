@@ -78,7 +78,6 @@ impl Replay {
     }
 
     /// Whole blocks recorded.
-    #[must_use]
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
@@ -139,12 +138,7 @@ fn pair(series: &Series, number: u32) -> Option<(Round, Round)> {
     of(Variant::Baseline).zip(of(Variant::Candidate))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "a share of a CPU time, positive and far below 2^53 ns"
-)]
+#[expect(clippy::cast_sign_loss, reason = "a share of a CPU time, positive and far below 2^53 ns")]
 fn share(ns: u64, of: f64) -> u64 {
     (ns as f64 * of) as u64
 }

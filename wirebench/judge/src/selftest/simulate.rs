@@ -43,7 +43,6 @@ const METRICS: usize = 4;
 
 impl Model {
     /// `scenarios` scenarios of four metrics at spread `c`; the candidate is worse by `worse` in all metrics of the first one.
-    #[must_use]
     pub fn new(scenarios: usize, c: f64, worse: f64, seed: u64) -> Self {
         Self {
             scenarios,
@@ -179,13 +178,7 @@ fn empty_series(place: usize) -> Series {
 }
 
 /// A good round whose CPU time per request, elapsed time, p50 and p99 are `e^bad` times 10 µs, 1 s, 1 ms and 5 ms.
-#[must_use]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "all of them are positive and far below 2^53"
-)]
+#[expect(clippy::cast_sign_loss, reason = "all of them are positive and far below 2^53")]
 pub fn round(variant: Variant, number: u32, stage: u32, ok_count: u64, bad: [f64; METRICS]) -> Round {
     let ns = |base: f64, bad: f64| (base * bad.exp()) as u64;
     let (p50, p99) = (ns(1e6, bad[2]), ns(5e6, bad[3]));

@@ -85,8 +85,6 @@ impl Tally {
     }
 
     /// The rates.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
     pub fn totals(&self, source: &str, injected_percent: Option<f64>) -> Totals {
         let (rate_low, rate_high) = interval(self.flagged, self.comparisons);
         let each = self.comparisons.max(1) as f64;

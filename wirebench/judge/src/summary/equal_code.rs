@@ -18,7 +18,6 @@ pub struct EqualCode {
 }
 
 /// The comparisons whose sides are one commit without local changes and without injected CPU time; `None` without any.
-#[must_use]
 pub fn equal_code(runs: &[&Run], comparisons: &[&Comparison]) -> Option<EqualCode> {
     let burnt: BTreeSet<&str> = (runs.iter())
         .filter(|run| run.series.iter().any(|series| series.injected_burn_ns.is_some()))

@@ -7,7 +7,6 @@ use wirebench_record::run::RoundStatus;
 use wirebench_stats::quantile::median;
 
 /// Whether a protocol is one of gRPC's.
-#[must_use]
 pub fn is_grpc(protocol: &str) -> bool {
     protocol.starts_with("grpc")
 }
@@ -37,7 +36,6 @@ pub struct Relative<'a> {
 }
 
 /// Servers that got the same load from one driver on one machine, each compared with the first of them.
-#[must_use]
 pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
     let mut relatives = Vec::new();
     let rows = loaded(section);
@@ -66,7 +64,6 @@ pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
 impl Row<'_> {
     /// If its scenario is one point of a sweep over connections (`-c64` in its name): the name without that part, and the
     /// point, connections and server CPU per request in ns.
-    #[must_use]
     pub fn sweep_point(&self) -> Option<(String, (f64, f64))> {
         let connections = self.series.load.connections?;
         let (base, rest) = self.series.scenario.rsplit_once(&format!("-c{connections}"))?;
@@ -77,8 +74,6 @@ impl Row<'_> {
 
     /// Throughput per second and latency p99 in ns of every rate that the candidate's searches tried. Rounds try the same
     /// rates one after the other as long as they have the same results: medians over them.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
     pub fn tried_rates(&self) -> Vec<(f64, f64)> {
         let mut steps: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
         for round in candidate_rounds(self.series).filter(|round| round.status == RoundStatus::Ok) {

@@ -28,7 +28,6 @@ pub struct Spread {
 
 impl Spread {
     /// The range of these values; `None` without values.
-    #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         Some(Self {
             median: median(values)?,
@@ -70,7 +69,6 @@ impl<'a> Row<'a> {
     }
 
     /// A metric over the good rounds; `None` if no round has it.
-    #[must_use]
     pub fn spread(&self, metric: Metric) -> Option<Spread> {
         let values: Vec<f64> = candidate_rounds(self.series)
             .filter_map(|round| metric.of(round))
@@ -79,31 +77,26 @@ impl<'a> Row<'a> {
     }
 
     /// The median of a metric over the good rounds; `None` if no round has it.
-    #[must_use]
     pub fn median(&self, metric: Metric) -> Option<f64> {
         Some(self.spread(metric)?.median)
     }
 
     /// Whether it times process starts.
-    #[must_use]
     pub fn is_start_up(&self) -> bool {
         self.series.load.starts.is_some()
     }
 
     /// Whether it times iterations of a benchmark.
-    #[must_use]
     pub fn is_benchmark(&self) -> bool {
         self.series.load.samples.is_some()
     }
 
     /// True if the series has a throughput: it loads a server, unlike start-up and criterion series.
-    #[must_use]
     pub fn has_load(&self) -> bool {
         !self.is_start_up() && !self.is_benchmark()
     }
 
     /// The note on its throughput, such as `client-bound`; empty if there is none.
-    #[must_use]
     pub fn note(&self) -> String {
         let mut words = Vec::new();
         let load = &self.series.load;
@@ -147,8 +140,6 @@ pub struct Section<'a> {
 
 /// The share of a run's wall time that was neither load nor the start of a server: probing, stopping, normalising. `None`
 /// before anything was measured.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn harness_share(run: &Run) -> Option<f64> {
     let spent = run.spent;
     let outside = spent.measure_ns.checked_sub(spent.load_ns + spent.start_ns)?;
@@ -161,7 +152,6 @@ pub fn counted(run: &Run) -> impl Iterator<Item = &Series> {
 }
 
 /// Every timed series by scenario.
-#[must_use]
 pub fn sections(run: &Run) -> Vec<Section<'_>> {
     let mut sections: Vec<Section> = Vec::new();
     for series in run.series.iter().filter(|series| !series.is_counted()) {

@@ -30,13 +30,11 @@ pub enum Bounds {
 impl Multiple {
     /// A metric of `one` as a multiple of `first`'s, pairing rounds with the same number. `None` if no pair of good
     /// rounds has it, or a value is not above zero.
-    #[must_use]
     pub fn of(metric: Metric, one: &Series, first: &Series) -> Option<Self> {
         Self::over(one, first, |round| metric.of(round))
     }
 
     /// The same for any number of a round.
-    #[must_use]
     pub fn over(one: &Series, first: &Series, read: impl Fn(&Round) -> Option<f64>) -> Option<Self> {
         let partner = |round: &Round| candidate_rounds(first).find(|other| other.round == round.round);
         let ratio = |round: &Round| {
@@ -62,13 +60,11 @@ impl Multiple {
     }
 
     /// Whether both bounds differ from equality by less than a share.
-    #[must_use]
     pub fn is_within(&self, share: f64) -> bool {
         self.low >= 1.0 / (1.0 + share) && self.high <= 1.0 + share
     }
 
     /// Whether equality lies outside the bounds.
-    #[must_use]
     pub fn is_clear(&self) -> bool {
         self.low > 1.0 || self.high < 1.0
     }

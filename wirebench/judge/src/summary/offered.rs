@@ -17,8 +17,6 @@ pub struct Offered {
 
 impl Row<'_> {
     /// The offered rate; `None` for a closed loop, and if no rate was known or found.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
     pub fn offered(&self) -> Option<Offered> {
         let load = &self.series.load;
         let good: Vec<(f64, &Round)> = candidate_rounds(self.series)

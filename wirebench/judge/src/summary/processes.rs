@@ -24,8 +24,6 @@ pub struct ProcessRow<'a> {
 }
 
 /// The processes of a chain, the front first; empty for a server of one process.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "counts and sizes stay far below 2^53")]
 pub fn processes(series: &Series) -> Vec<ProcessRow<'_>> {
     let good = || candidate_rounds(series).filter(|round| round.status == RoundStatus::Ok);
     let Some(first) = good().find(|round| round.processes.len() > 1) else {

@@ -23,7 +23,6 @@ pub struct Tally {
 }
 
 /// The outcome of a round, as one word for tables and style sheets.
-#[must_use]
 pub const fn outcome(round: &Round) -> &'static str {
     match round.status {
         RoundStatus::Ok if round.dropped.is_some() => "dropped",
@@ -34,7 +33,6 @@ pub const fn outcome(round: &Round) -> &'static str {
 }
 
 /// Why a round is not good; `None` if it is good.
-#[must_use]
 pub fn why(round: &Round) -> Option<&str> {
     match round.status {
         RoundStatus::Ok => round.dropped.as_deref(),
@@ -44,7 +42,6 @@ pub fn why(round: &Round) -> Option<&str> {
 
 impl Tally {
     /// Counts the rounds of these runs.
-    #[must_use]
     pub fn of(runs: &[&Run]) -> Self {
         let mut tally = Self::default();
         for round in runs
@@ -69,7 +66,6 @@ impl Tally {
 
     /// Why rounds are not good, the most frequent reason first: how often, and one example of it. Reasons that differ only in
     /// their numbers are one.
-    #[must_use]
     pub fn ranked(&self) -> Vec<(usize, &str)> {
         let mut all: Vec<(usize, &str)> = self.reasons.values().map(|(count, text)| (*count, &**text)).collect();
         all.sort_by_key(|(count, text)| (Reverse(*count), *text));
@@ -91,7 +87,6 @@ fn kind(why: &str) -> String {
 }
 
 /// The errors of all rounds by kind, the most frequent first.
-#[must_use]
 pub fn errors_by_kind(series: &Series) -> Vec<(&str, u64)> {
     let mut all = BTreeMap::<&str, u64>::new();
     for (kind, count) in series.rounds.iter().flat_map(|round| &round.errors) {
@@ -103,8 +98,6 @@ pub fn errors_by_kind(series: &Series) -> Vec<(&str, u64)> {
 }
 
 /// The share of all CPU time that the hypervisor gave to others during the load, percent; `None` if it was not measured.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn steal_percent(run: &Run) -> Option<f64> {
     let (mut stolen, mut all) = (0.0, 0.0);
     for series in &run.series {

@@ -23,7 +23,6 @@ const SERIES: usize = 20;
 const ACCEPTED: usize = 10;
 
 /// The title: how many regressions are open, and how many figures they made worse.
-#[must_use]
 pub fn title(open: &[&Group]) -> String {
     let worse: BTreeSet<_> = (open.iter())
         .flat_map(|group| still_worse(group).map(|step| (&group.source, &step.series, step.metric)))
@@ -36,7 +35,6 @@ pub fn title(open: &[&Group]) -> String {
 }
 
 /// The body, which begins with `marker`.
-#[must_use]
 pub fn body(open: &[&Group], marker: &str) -> String {
     let mut out = format!("{marker}\n");
     out.push_str(
@@ -54,7 +52,6 @@ pub fn body(open: &[&Group], marker: &str) -> String {
 }
 
 /// What a closed issue says.
-#[must_use]
 pub fn nothing(marker: &str) -> String {
     format!("{marker}\nNothing is worse any more: every step was taken back by a later one, or accepted.\n")
 }

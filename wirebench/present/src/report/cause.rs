@@ -40,7 +40,6 @@ pub(crate) fn moved(group: &Group) -> Vec<Moved<'_>> {
 
 /// The servers that moved, in which direction, by how much and in how many series: `http worse by 2.8 to 7.3 % (10 metrics, 3
 /// series)`. The names are not escaped. Empty if nothing moved.
-#[must_use]
 pub fn sentence(moved: &[Moved]) -> String {
     sentence_escaped(moved, Escape::new(str::to_owned, str::to_owned))
 }
@@ -63,7 +62,6 @@ pub(super) fn sentence_escaped(moved: &[Moved], escape: Escape) -> String {
 }
 
 /// What got worse, as the answer to "is anything worse?": `http is 2.8 to 7.4 % slower since #170`. Empty if nothing got worse.
-#[must_use]
 pub fn answer(moved: &[Moved], since: &str) -> String {
     let worse: Vec<Moved> = moved
         .iter()

@@ -8,7 +8,6 @@ use wirebench_record::metric::{Metric, Notation};
 use wirebench_record::run::Series;
 
 /// A value of a metric in a column: without its unit if the column's head is the unit.
-#[must_use]
 pub fn cell(metric: Metric, value: f64) -> String {
     match metric.row().notation {
         Notation::NumberAndUnit => count(value),
@@ -18,13 +17,11 @@ pub fn cell(metric: Metric, value: f64) -> String {
 
 /// The median of each timed metric that has a column; after the throughput half its range, in percent of the median. A
 /// dash if nothing was measured.
-#[must_use]
 pub fn load(row: &Row) -> Vec<String> {
     columns(|metric| median(row, metric), || half_range(row))
 }
 
 /// The heads of the columns of [`load`]; `head` is that of a metric.
-#[must_use]
 pub fn load_heads(head: impl Fn(Metric) -> String) -> Vec<String> {
     columns(head, || "± %".into())
 }
@@ -41,13 +38,11 @@ fn columns(of: impl Fn(Metric) -> String, half_range: impl Fn() -> String) -> Ve
 }
 
 /// The median of a metric over the good rounds.
-#[must_use]
 pub fn median(row: &Row, metric: Metric) -> String {
     shown(row, metric, |spread| cell(metric, spread.median))
 }
 
 /// Half the range of the throughput over the good rounds, in percent of the median.
-#[must_use]
 pub fn half_range(row: &Row) -> String {
     shown(row, Metric::Throughput, |spread| {
         format!("{:.0}", (spread.high - spread.low) / 2.0 / spread.median * 100.0)
@@ -55,7 +50,6 @@ pub fn half_range(row: &Row) -> String {
 }
 
 /// Median time to the first good answer, and the slowest.
-#[must_use]
 pub fn start_up(row: &Row) -> [String; 2] {
     [
         median(row, Metric::LatencyP50),
@@ -64,7 +58,6 @@ pub fn start_up(row: &Row) -> [String; 2] {
 }
 
 /// Median time of an iteration, and of the slowest samples.
-#[must_use]
 pub fn benchmark(row: &Row) -> [String; 2] {
     [Metric::LatencyP50, Metric::LatencyP99].map(|metric| median(row, metric))
 }
@@ -81,7 +74,6 @@ pub const PROCESS_HEADS: [&str; 7] = [
 ];
 
 /// The processes of a chain, the one that the driver asked first; empty for a server of one process.
-#[must_use]
 pub fn processes(series: &Series) -> Vec<[String; 7]> {
     let shown = |value: Option<f64>, write: fn(f64) -> String| value.map_or("–".into(), write);
     let line = |row: ProcessRow| {

@@ -191,7 +191,6 @@ fn latency_blocks(section: &Section) -> String {
         let samples = rounds.iter().map(|(_, samples)| *samples).min().unwrap_or(0);
         let mut data = format!("\"{}\"\n", label(row.series));
         for (tail, name, quantile) in QUANTILES.into_iter().filter(|(tail, ..)| *tail <= samples) {
-            #[expect(clippy::cast_precision_loss, reason = "latencies stay far below 2^53 ns")]
             let each: Vec<f64> = rounds.iter().map(|(latency, _)| quantile(latency) as f64).collect();
             if let Some(ns) = median(&each).filter(|ns| *ns > 0.0) {
                 let _ = writeln!(data, "{tail} {} {name} {}", ns / 1e9, group(row.series));

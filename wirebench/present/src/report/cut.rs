@@ -2,7 +2,6 @@
 
 /// The text if it fits into `bytes`; otherwise as many whole lines as fit, then a sentence with `rest`, for example
 /// `the rest is in report.md`. Blocks of code are kept whole or left out, open folded parts are closed.
-#[must_use]
 pub fn within(text: &str, bytes: usize, rest: &str) -> String {
     if text.len() <= bytes {
         return text.to_owned();

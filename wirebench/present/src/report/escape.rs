@@ -17,19 +17,16 @@ pub const MARKDOWN: Escape = Escape::new(code, prose);
 
 impl Escape {
     /// Escapes names, such as those of series, functions and commits, in one way, and sentences in another.
-    #[must_use]
     pub const fn new(name: fn(&str) -> String, sentence: fn(&str) -> String) -> Self {
         Self { name, sentence }
     }
 
     /// A name, escaped.
-    #[must_use]
     pub fn name(self, text: &str) -> String {
         (self.name)(text)
     }
 
     /// A sentence, escaped.
-    #[must_use]
     pub fn sentence(self, text: &str) -> String {
         (self.sentence)(text)
     }
@@ -43,7 +40,6 @@ const SENTENCE: usize = 400;
 const ESCAPED: usize = 3000;
 
 /// A name as code, on a line or in a table cell: nothing acts inside a code span.
-#[must_use]
 pub fn code(text: &str) -> String {
     let text = shortened(&plain(text), NAME);
     if text.trim().is_empty() {
@@ -56,7 +52,6 @@ pub fn code(text: &str) -> String {
 ///
 /// Mentions, references and bare links are recognised in text after rendering, where a backslash is no longer seen;
 /// an invisible space (`&#8203;`) separates their characters.
-#[must_use]
 pub fn prose(text: &str) -> String {
     let text: Vec<char> = shortened(plain(text).trim(), SENTENCE).chars().collect();
     let mut out = String::new();
@@ -98,7 +93,6 @@ fn separated(c: char, out: &mut String) {
 
 /// A stored command line of this program, quoted anew so that a shell takes every word literally; `None` if it is a command of
 /// another program, or contains invisible characters.
-#[must_use]
 pub fn command(text: &str) -> Option<String> {
     let hidden = text.chars().any(|c| c.is_control() || is_unseen(c));
     let words = shell_words::split(text).ok()?;

@@ -3,7 +3,6 @@
 use wirebench_record::run::{Host, HostRole, Link, RemoteHost, Run, ToolVersion};
 
 /// A count with thousands separators: `12,345`.
-#[must_use]
 pub fn count(value: f64) -> String {
     let digits = format!("{value:.0}");
     let (sign, digits) = digits
@@ -20,21 +19,17 @@ pub fn count(value: f64) -> String {
 }
 
 /// A number of things: `12,345`.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "numbers of things stay far below 2^53")]
 pub fn grouped(number: usize) -> String {
     count(number as f64)
 }
 
 /// `1 round`, `2 rounds`.
-#[must_use]
 pub fn plural(number: usize, word: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{} {word}{ending}", grouped(number))
 }
 
 /// A counted number: `16,148`, `37.02`, `4`. Two decimals at most, and none from 10,000 on.
-#[must_use]
 pub fn number(value: f64) -> String {
     if value.abs() >= 9_999.995 || (value - value.round()).abs() < 0.005 {
         // Adding 0 turns a negative zero round.
@@ -51,7 +46,6 @@ pub fn number(value: f64) -> String {
 }
 
 /// At most so many digits that mean something, without zeros at the end: with four `8,123,000`, `37.02`, `0.001235`.
-#[must_use]
 pub fn significant(value: f64, digits: i32) -> String {
     let size = value.abs();
     if size >= 1e15 || (size > 0.0 && size < 1e-6) {
@@ -60,7 +54,6 @@ pub fn significant(value: f64, digits: i32) -> String {
     if size == 0.0 || !value.is_finite() {
         return count(value + 0.0);
     }
-    #[expect(clippy::cast_possible_truncation, reason = "between -6 and 15")]
     let magnitude = size.log10().floor() as i32;
     let step = 10_f64.powi(magnitude + 1 - digits);
     let rounded = (value / step).round() * step;
@@ -72,7 +65,6 @@ pub fn significant(value: f64, digits: i32) -> String {
 }
 
 /// A time in ns with the unit that fits: `850 ns`, `12.2 µs`, `3.40 ms`, `1.25 s`.
-#[must_use]
 pub fn time(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns < 1e3 => (ns, "ns"),
@@ -84,7 +76,6 @@ pub fn time(ns: f64) -> String {
 }
 
 /// A size with the unit that fits: `68 B`, `8.1 MiB`.
-#[must_use]
 pub fn bytes(value: f64) -> String {
     let (value, unit) = match value {
         v if v < 1024.0 => return format!("{v:.0} B"),
@@ -96,7 +87,6 @@ pub fn bytes(value: f64) -> String {
 }
 
 /// Three significant digits, without an exponent.
-#[must_use]
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
         v if v >= 99.95 => format!("{value:.0}"),
@@ -107,7 +97,6 @@ pub fn three_digits(value: f64) -> String {
 
 /// Free text made safe for a Markdown table or a terminal line: without line breaks, pipes, backticks and control characters.
 /// Invisible characters, such as bidirectional controls, become `\u{fffd}`.
-#[must_use]
 pub fn plain(text: &str) -> String {
     text.chars()
         .map(|c| match c {
@@ -122,7 +111,6 @@ pub fn plain(text: &str) -> String {
 
 /// A whole text made safe for a terminal or a workflow's log. Line breaks and tabs are kept; other control characters, invisible
 /// characters and what a runner takes for a command (`::` at the start of a line, `##[` anywhere) have no effect.
-#[must_use]
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -142,7 +130,6 @@ pub fn printable(text: &str) -> String {
 }
 
 /// Whether a character is invisible and changes a text: direction, joining, zero width, tags, line separators.
-#[must_use]
 pub fn is_unseen(c: char) -> bool {
     matches!(
         c,
@@ -162,7 +149,6 @@ pub fn is_unseen(c: char) -> bool {
 }
 
 /// At most so many characters, the cut marked by `…`.
-#[must_use]
 pub fn shortened(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();
@@ -172,7 +158,6 @@ pub fn shortened(text: &str, characters: usize) -> String {
 }
 
 /// Every machine of a run in one line, each kind once.
-#[must_use]
 pub fn machines(run: &Run) -> String {
     let mut seen = vec![&run.host];
     for host in run.shards.iter().map(|shard| &shard.host) {
@@ -184,7 +169,6 @@ pub fn machines(run: &Run) -> String {
 }
 
 /// The other machines of a run and the network to them, in one sentence; `None` when one machine did everything.
-#[must_use]
 pub fn other_hosts(run: &Run) -> Option<String> {
     if run.hosts.is_empty() {
         return None;
@@ -197,7 +181,6 @@ pub fn other_hosts(run: &Run) -> Option<String> {
         format!("{role}: {}", machine(&one.host))
     };
     let hosts: Vec<String> = run.hosts.iter().map(describe).collect();
-    #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
     let network = run.link().map_or("not measured".to_owned(), |link| {
         let Link {
             p50_ns,
@@ -215,9 +198,7 @@ pub fn other_hosts(run: &Run) -> Option<String> {
 }
 
 /// The machine in one line, without its fingerprint: `2 × AMD EPYC, 23.5 GiB memory, Linux 6.18`.
-#[must_use]
 pub fn machine(host: &Host) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "memory stays below 2^53 bytes")]
     let memory = host
         .memory_bytes
         .map_or("unknown memory".into(), |size| format!("{} memory", bytes(size as f64)));
@@ -226,7 +207,6 @@ pub fn machine(host: &Host) -> String {
 }
 
 /// Programs and their versions in one line, each once: `hey v0.1.5 · jq 1.7`.
-#[must_use]
 pub fn tools(tools: &[ToolVersion]) -> String {
     let mut each: Vec<String> = Vec::new();
     for tool in tools {

@@ -22,7 +22,6 @@ pub struct Entry {
 }
 
 /// Every metric of every series, timed or counted, whose better direction is `better`; series without a good round are left out.
-#[must_use]
 pub fn suite(run: &Run, better: Better) -> Vec<Entry> {
     let wanted = || Metric::OF_SERVER.into_iter().filter(|metric| metric.better() == better);
     let sections = sections(run);

@@ -11,7 +11,6 @@ pub const BOUNDS: &str =
     "× is that of the first server, with the 95 % interval over the rounds; of fewer than 6 rounds, their range";
 
 /// `× 1.42 (1.38 to 1.44)`; a dash if one of the two has no value.
-#[must_use]
 pub fn times(ratio: Option<Multiple>) -> String {
     let Some(ratio) = ratio else { return "–".into() };
     let [times, low, high] = [ratio.times, ratio.low, ratio.high].map(three_digits);
@@ -22,7 +21,6 @@ pub fn times(ratio: Option<Multiple>) -> String {
 }
 
 /// Server CPU per request, throughput and median latency, each as a multiple of the first server's.
-#[must_use]
 pub fn cells(relative: &Relative) -> [String; 3] {
     [relative.server_cpu, relative.throughput, relative.latency_p50].map(times)
 }

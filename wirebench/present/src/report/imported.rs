@@ -9,7 +9,6 @@ use wirebench_record::imported::{Imported, Suite};
 use wirebench_record::metric::Better;
 
 /// The findings as text.
-#[must_use]
 pub fn render(imported: &Imported) -> String {
     let mut out = String::new();
     for suite in &imported.suites {

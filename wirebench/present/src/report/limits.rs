@@ -9,7 +9,6 @@ use wirebench_record::limit::{JudgedLimit, LimitVerdict};
 use wirebench_record::metric::Better;
 
 /// How many limits are broken, such as `1 of 3 limits is broken`; `None` if none is.
-#[must_use]
 pub fn broken(limits: &[JudgedLimit]) -> Option<String> {
     let all = limits.len();
     let plural = if all == 1 { "" } else { "s" };
@@ -21,7 +20,6 @@ pub fn broken(limits: &[JudgedLimit]) -> Option<String> {
 }
 
 /// All limits as text; empty without any.
-#[must_use]
 pub fn terminal(limits: &[JudgedLimit]) -> String {
     let mut out = String::new();
     if limits.is_empty() {

@@ -16,7 +16,6 @@ struct Report<'a> {
 }
 
 /// The run as Markdown; `charts` are in the folder `charts/` next to the file.
-#[must_use]
 pub fn render(run: &Run, charts: &[Chart]) -> String {
     let report = Report {
         run: RunView::of(run, charts, MARKDOWN),

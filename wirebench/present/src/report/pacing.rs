@@ -7,8 +7,6 @@ use wirebench_record::run::{Bound, LoadRecord, Series, StageRecord};
 
 /// How requests follow each other: `10,000 requests/s offered`; `None` for a closed loop without a pause. The measured
 /// capacity is not included, because it differs from series to series.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn pace(load: &LoadRecord) -> Option<String> {
     if let Some(search) = load.search {
         return Some(format!(
@@ -29,8 +27,6 @@ pub fn pace(load: &LoadRecord) -> Option<String> {
 }
 
 /// What was measured in a round: `100,000 requests a round, 100 connections × 1 stream.`
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
 pub fn offered(load: &LoadRecord) -> String {
     if let Some(starts) = load.starts {
         return format!(
@@ -56,8 +52,6 @@ pub fn offered(load: &LoadRecord) -> String {
 }
 
 /// Load stages in words: `to 100 connections in 30.0 s, to 0 in 10.0 s`; `None` if the number of connections does not change.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn stages(load: &LoadRecord) -> Option<String> {
     let one = |(place, stage): (usize, &StageRecord)| {
         let word = if place == 0 { " connections" } else { "" };
@@ -69,7 +63,6 @@ pub fn stages(load: &LoadRecord) -> Option<String> {
 }
 
 /// Where the offered rate comes from: `70 % of the capacity, 12,345/s (client-bound)`.
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 fn origin(load: &LoadRecord) -> String {
     if let Some(search) = load.search {
         return format!("highest found with p99 ≤ {}", time(search.p99_ns as f64));
@@ -90,8 +83,6 @@ fn origin(load: &LoadRecord) -> String {
 }
 
 /// Offered per second, achieved, dropped, and where the rate comes from; `None` for a closed loop.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 pub fn figures(row: &Row) -> Option<[String; 4]> {
     let offered = row.offered()?;
     let dash = || "–".to_owned();
@@ -106,8 +97,6 @@ pub fn figures(row: &Row) -> Option<[String; 4]> {
 }
 
 /// Every step of every search of a series, in the order measured: round, rate, achieved, p99, and how it went.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn steps(series: &Series) -> Vec<[String; 5]> {
     let dash = || "–".to_owned();
     let of_round = series.rounds.iter().flat_map(|round| {

@@ -6,7 +6,6 @@ use crate::report::format::count;
 pub(super) const FACTOR_FROM: f64 = 99.95;
 
 /// A relative change: `+5.2 %`, `−0.3 %`, above +100 % as a factor: `× 2.1`.
-#[must_use]
 pub fn change(percent: f64) -> String {
     if percent >= FACTOR_FROM {
         let factor = 1.0 + percent / 100.0;
@@ -20,7 +19,6 @@ pub fn change(percent: f64) -> String {
 }
 
 /// The bounds of a change: `+9.9 to +13.6 %`, `+85.0 % to × 2.3`.
-#[must_use]
 pub fn interval(low: f64, high: f64) -> String {
     if high >= FACTOR_FROM {
         format!("{} to {}", change(low), change(high))
@@ -30,7 +28,6 @@ pub fn interval(low: f64, high: f64) -> String {
 }
 
 /// A change with its interval: `+8.2 % (+6.9 to +9.4 %)`; alone if counts leave no interval.
-#[must_use]
 pub fn with_interval(percent: f64, low: f64, high: f64) -> String {
     if change(low) == change(high) {
         return change(percent);
@@ -39,13 +36,11 @@ pub fn with_interval(percent: f64, low: f64, high: f64) -> String {
 }
 
 /// A measured size without direction: `3.1 %`.
-#[must_use]
 pub fn size(percent: f64) -> String {
     format!("{} %", digits(percent.abs()))
 }
 
 /// A declared size, as it was written: `5 %`, `0.5 %`.
-#[must_use]
 pub fn declared(percent: f64) -> String {
     if percent.abs() < 10_000.0 {
         format!("{percent} %")

@@ -124,7 +124,6 @@ fn environment(run: &Run) -> Vec<String> {
 }
 
 /// How much of the run's time was load, and how much the harness took; `None` before anything was measured.
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub(crate) fn time_spent(run: &Run) -> Option<String> {
     let percent = harness_share(run)? * 100.0;
     let (load, measure) = (time(run.spent.load_ns as f64), time(run.spent.measure_ns as f64));
@@ -134,8 +133,6 @@ pub(crate) fn time_spent(run: &Run) -> Option<String> {
 }
 
 /// The minutes that a run took on all its machines, by phase; checkouts and installations are not among them.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn minutes(run: &Run) -> String {
     let spent = &run.spent;
     let minutes = |ns: u64| format!("{:.1}", ns as f64 / 60e9);

@@ -105,7 +105,6 @@ fn cells_of(kind: Kind, row: &Row) -> Vec<String> {
         Kind::Load => {
             cells.push(series.protocol.clone());
             cells.extend(cells::load(row));
-            #[expect(clippy::cast_precision_loss, reason = "payloads stay below 2^53 bytes")]
             cells.push(row.payload_bytes.map_or("–".into(), |size| bytes(size as f64)));
         }
     }

@@ -83,7 +83,6 @@ impl Table {
     }
 
     /// Whether it has no rows.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -8,7 +8,6 @@ use crate::report::{head_to_head, limits};
 use wirebench_record::run::Run;
 
 /// The run as text; `width` is the terminal's, `None` means unlimited.
-#[must_use]
 pub fn render(run: &Run, width: Option<u16>) -> String {
     let view = RunView::of(run, &[], TERMINAL);
     if view.is_unmeasured {

@@ -23,7 +23,6 @@ pub const CHANGED: &str = "◇ changed";
 pub const TOO_NOISY: f64 = 100.0;
 
 /// The trend as text.
-#[must_use]
 pub fn render(trend: &Trend) -> String {
     let mut out = String::new();
     let width = |text: fn(&Trace) -> String| {
@@ -112,7 +111,6 @@ fn standing(trace: &Trace) -> String {
 }
 
 /// The kinds of noise in a trace, in words.
-#[must_use]
 pub fn kinds(noise: &SeenNoise) -> Vec<String> {
     let mut found = Vec::new();
     if noise.autocorrelation >= 0.3 {
@@ -203,7 +201,6 @@ fn groups(out: &mut String, trend: &Trend) {
 }
 
 /// The metrics that moved at a push: `http worse by 2.8 to 4.1 % (25 metrics, 5 series) at 0123456789ab (2026-11-21); 25 of 30 moved`.
-#[must_use]
 pub fn headline(group: &Group) -> String {
     format!(
         "{} at {}; {} of {} moved",
@@ -234,7 +231,6 @@ fn totals(trend: &Trend) -> String {
 }
 
 /// How many regressions are open: `1 open regression`.
-#[must_use]
 pub fn open_regressions(open: usize) -> String {
     plural(open, "open regression")
 }

@@ -4,7 +4,6 @@ use crate::report::format::{bytes, count, number, three_digits, time};
 use wirebench_record::metric::{Metric, Notation};
 
 /// A value with its unit: `10.5 µs`, `83,304 req/s`; a dash without a value. The unit may be text of the record.
-#[must_use]
 pub fn value(value: Option<f64>, unit: &str) -> String {
     let Some(value) = value else {
         return "–".into();
@@ -18,7 +17,6 @@ pub fn value(value: Option<f64>, unit: &str) -> String {
 }
 
 /// A value of a metric: `10.5 µs`, `83,304 req/s`, `163 B`, `16,148`.
-#[must_use]
 pub fn figure(metric: Metric, value: f64) -> String {
     match metric.row().notation {
         Notation::Time => time(value),
@@ -30,7 +28,6 @@ pub fn figure(metric: Metric, value: f64) -> String {
 }
 
 /// How often a request causes a system call: `0.02`, `0.0033`.
-#[must_use]
 pub fn rate(calls: f64) -> String {
     if calls < 0.01 {
         format!("{calls:.4}")

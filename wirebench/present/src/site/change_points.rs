@@ -86,7 +86,6 @@ impl ChangePointView {
     }
 
     /// Open ones sort first, then worse ones, then the largest.
-    #[expect(clippy::cast_possible_truncation, reason = "bounded")]
     pub(super) fn rank(&self) -> (bool, bool, i64) {
         let size = (self.percent.abs() * 100.0).clamp(0.0, 1e12) as i64;
         (self.status != "open", self.state != "worse", -size)

@@ -95,11 +95,7 @@ fn points(values: &TraceValues) -> Points {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bounded to what a script can draw"
-)]
+#[expect(clippy::cast_sign_loss, reason = "bounded to what a script can draw")]
 fn thousandths(half: f64) -> Option<u32> {
     half.is_finite().then(|| half.clamp(0.0, 1e6).round() as u32)
 }

@@ -35,22 +35,16 @@ fn scale(values: &[f64]) -> f64 {
     10_f64.powi(to_power(four_digits.max(safe)))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "powers of ten of finite numbers lie within ±400"
-)]
 fn to_power(power: f64) -> i32 {
     power as i32
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "scaled to at most 15 digits")]
 fn whole(value: f64) -> Option<i64> {
     value.is_finite().then(|| value.round() as i64)
 }
 
 /// The values of a row, as the scripts decode them.
 #[cfg(test)]
-#[expect(clippy::cast_precision_loss, reason = "at most 15 digits")]
 pub(super) fn decoded(row: &Row) -> Vec<f64> {
     let mut sum = 0;
     let value = |delta: &Option<i64>| {

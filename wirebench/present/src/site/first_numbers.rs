@@ -56,7 +56,6 @@ fn bars<'a>(section: &Section<'a>) -> Vec<Bar<'a>> {
 
 fn draw(bars: &[Bar], longest: f64) -> Picture {
     let scenarios: Vec<&[Bar]> = bars.chunk_by(|one, next| one.0 == next.0).collect();
-    #[expect(clippy::cast_precision_loss, reason = "at most 40 bars")]
     let height = LINE * (bars.len() + scenarios.len()) as f64;
     let mut svg = Svg::new(WIDTH, height);
     let mut top = 0.0;

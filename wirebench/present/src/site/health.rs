@@ -143,7 +143,6 @@ fn rounds(tally: &Tally, runs: usize, pushes: usize) -> String {
     if left.is_empty() {
         return format!("All {all} of {of} passed every check.");
     }
-    #[expect(clippy::cast_precision_loss, reason = "rounds stay far below 2^53")]
     let percent = 100.0 * (tally.rounds - tally.good) as f64 / tally.rounds as f64;
     format!(
         "{left}: {} % of {all} in {of} are in no comparison.",

@@ -158,7 +158,6 @@ fn navigation(pages: &[&SitePage], more: &[MorePage]) -> Vec<NavEntry> {
 }
 
 /// Whether a site has a page of this name itself.
-#[must_use]
 pub fn is_own_page(path: &str) -> bool {
     PAGES.iter().any(|page| page.path == path)
 }

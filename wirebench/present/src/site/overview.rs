@@ -297,7 +297,6 @@ impl MetricRow<'_> {
     }
 
     /// The worst first, then the largest change, in hundredths of a percent.
-    #[expect(clippy::cast_possible_truncation, reason = "bounded")]
     fn order(&self) -> (Standing, i64) {
         let stands = &self.drawn.stands;
         let percent = stands.change.map_or(0.0, |change| change.percent.abs());

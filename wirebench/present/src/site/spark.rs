@@ -64,7 +64,6 @@ pub(super) fn around(values: &[f64], (first, place, last): (usize, usize, usize)
     course(&values[from..end], place.saturating_sub(from))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "at most 60 places")]
 fn ratio(place: usize, last: usize) -> f64 {
     place as f64 / last.max(1) as f64
 }

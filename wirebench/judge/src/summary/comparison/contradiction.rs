@@ -5,7 +5,6 @@ use wirebench_record::comparison::{Comparison, Verdict};
 /// A verdict that contradicts the comparison's rows, in one sentence: the overall verdict must be as alarming as that of the
 /// most alarming series, and the verdict of a series as alarming as that of its most alarming gating metric. `None` if all
 /// agree.
-#[must_use]
 pub fn contradiction(comparison: &Comparison) -> Option<String> {
     for series in &comparison.series {
         let gating = series

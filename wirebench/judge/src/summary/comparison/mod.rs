@@ -51,7 +51,6 @@ pub struct Work<'a> {
 
 impl<'a> Findings<'a> {
     /// Sorts a comparison's series and metrics.
-    #[must_use]
     pub fn of(comparison: &'a Comparison) -> Self {
         let mut findings = Self {
             gating: Vec::new(),
@@ -111,7 +110,6 @@ impl<'a> Findings<'a> {
     }
 
     /// Remarks on compared series, each once, with the ids of its series.
-    #[must_use]
     pub fn remarks(comparison: &'a Comparison) -> Vec<(&'a SeriesReason, Vec<&'a str>)> {
         let mut remarks: Vec<(&SeriesReason, Vec<&str>)> = Vec::new();
         for series in &comparison.series {
@@ -140,7 +138,6 @@ impl<'a> Findings<'a> {
     }
 
     /// System calls that only the candidate makes, with the series they are made in.
-    #[must_use]
     pub fn new_calls(comparison: &'a Comparison) -> Vec<(&'a ComparedSeries, &'a FunctionChange)> {
         let of = |series: &'a ComparedSeries| {
             let new = series.functions.iter().filter(|one| is_new_call(one));
@@ -151,13 +148,11 @@ impl<'a> Findings<'a> {
     }
 
     /// Whether every series is on both sides and run by the same program.
-    #[must_use]
     pub fn all_the_same_program(comparison: &Comparison) -> bool {
         !comparison.series.is_empty() && comparison.series.iter().all(|series| series.same_program)
     }
 
     /// The difference of the baseline's program from itself, percent: of each gating metric the largest, with its pairs of rounds.
-    #[must_use]
     pub fn nulls(&self) -> Vec<(Metric, f64, u32)> {
         let mut nulls: Vec<(Metric, f64, u32)> = Vec::new();
         for metric in self.gating.iter().filter_map(|row| row.metric) {
@@ -172,7 +167,6 @@ impl<'a> Findings<'a> {
     }
 
     /// The largest worsening that the unchanged gating metrics leave possible, percent.
-    #[must_use]
     pub fn unchanged_at_most_percent(&self) -> Option<f64> {
         self.gating_that(RowStatus::Unchanged)
             .filter_map(|row| row.metric?.worse_at_most_percent)
@@ -194,7 +188,6 @@ impl<'a> Findings<'a> {
 
     /// What the project's own functions do more or less often, by series; and whether a timed metric of the same server got
     /// worse or looks worse, so that it explains something. Where it explains nothing, only functions that do more or less are there.
-    #[must_use]
     pub fn work(&self, comparison: &'a Comparison) -> Vec<Work<'a>> {
         let server = |series: &'a ComparedSeries| series.id.split('@').nth(1);
         let is_slower = |series: &'a ComparedSeries| {
@@ -221,7 +214,6 @@ impl<'a> Findings<'a> {
     }
 
     /// The run-to-run spread of each timed metric over all series, percent; metrics that gate in the most series come first.
-    #[must_use]
     pub fn spreads(&self) -> Vec<(Metric, Spread)> {
         let mut values: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
         for metric in self.metrics().filter(|metric| !metric.metric.is_counted()) {
@@ -239,7 +231,6 @@ impl<'a> Findings<'a> {
     }
 
     /// Pairs left out because the baseline's round, and because the candidate's round, was far from its neighbours.
-    #[must_use]
     pub fn dropped(&self) -> (u64, u64) {
         let sum = |of: fn(&ComparedMetric) -> u32| -> u64 { self.metrics().map(|metric| u64::from(of(metric))).sum() };
         (
@@ -250,7 +241,6 @@ impl<'a> Findings<'a> {
 }
 
 /// Whether a change is a system call that the baseline does not make.
-#[must_use]
 pub fn is_new_call(change: &FunctionChange) -> bool {
     change.metric == Metric::Syscalls && change.baseline <= 0.0 && change.candidate > 0.0
 }

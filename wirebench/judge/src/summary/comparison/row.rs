@@ -61,7 +61,6 @@ impl<'a> Row<'a> {
     }
 
     /// Whether its metric is counted; others are timed.
-    #[must_use]
     pub fn is_counted(&self) -> bool {
         self.metric.is_some_and(|metric| metric.metric.is_counted())
     }
@@ -74,7 +73,6 @@ impl<'a> Row<'a> {
     }
 
     /// The largest worsening that is possible, percent: the worse end of the interval, or else the estimate.
-    #[must_use]
     pub fn worst_percent(&self) -> Option<f64> {
         let metric = self.metric?;
         match metric.better {
@@ -85,7 +83,6 @@ impl<'a> Row<'a> {
 
     /// Whether the whole interval is worse than the margin, whatever the verdict over all tests together, or every one of too
     /// few pairs is.
-    #[must_use]
     pub fn looks_worse(&self) -> bool {
         self.metric.is_some_and(|metric| {
             if matches!(metric.reason, MetricReason::WorseInEveryPair { .. }) {
@@ -112,12 +109,7 @@ impl<'a> Row<'a> {
     /// The number of pairs that finds a worsening of `percent` in 80 % of cases, with the same noise; `None` if
     /// unknown. The difference between the smallest size seen and the margin shrinks with the square root of the number
     /// of pairs.
-    #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float turned into an integer saturates, and is positive here"
-    )]
+    #[expect(clippy::cast_sign_loss, reason = "a float turned into an integer saturates, and is positive here")]
     pub fn pairs_to_see(&self, percent: f64) -> Option<u32> {
         let metric = self.metric?;
         let above = metric.resolvable_percent? - metric.margin_percent;

@@ -40,7 +40,6 @@ impl Advice {
 }
 
 /// What to do next.
-#[must_use]
 pub fn of(comparison: &Comparison, findings: &Findings, escape: Escape) -> Advice {
     if !comparison.paired {
         return Advice {

@@ -6,7 +6,6 @@ use crate::report::values::figure;
 use wirebench_record::comparison::ComparedMetric;
 
 /// The change with its interval: `+11.8 % (+9.9 to +13.6 %)`; without one if a count is exact; a dash if it is unknown.
-#[must_use]
 pub fn effect(metric: &ComparedMetric) -> String {
     let is_counted = metric.metric.is_counted();
     let Some(percent) = metric.effect_percent else {
@@ -34,14 +33,12 @@ pub(super) fn bounds(metric: &ComparedMetric) -> Option<String> {
 }
 
 /// Baseline and candidate, each with its unit.
-#[must_use]
 pub fn values(metric: &ComparedMetric) -> [String; 2] {
     [metric.baseline, metric.candidate]
         .map(|value| value.map_or_else(|| "–".into(), |value| figure(metric.metric, value)))
 }
 
 /// The smallest worsening that would have been seen; `any` for a count without spread.
-#[must_use]
 pub fn resolvable(metric: &ComparedMetric) -> String {
     match metric.resolvable_percent {
         Some(percent) if metric.metric.is_counted() && percent < 1e-6 => "any".into(),

@@ -24,7 +24,6 @@ pub struct About<'a> {
 }
 
 /// The comment, at most [`LIMIT`] bytes.
-#[must_use]
 pub fn render(comparison: &Comparison, about: &About) -> String {
     let marker = format!("{}\n", about.marker);
     let room = LIMIT.saturating_sub(marker.len());
@@ -32,13 +31,11 @@ pub fn render(comparison: &Comparison, about: &About) -> String {
 }
 
 /// One line for a check: `✗ Regressed`.
-#[must_use]
 pub fn title(comparison: &Comparison) -> String {
     headline::verdict(comparison)
 }
 
 /// A few lines for a check, as Markdown.
-#[must_use]
 pub fn summary(comparison: &Comparison, about: &About) -> String {
     let findings = Findings::of(comparison);
     format!(

@@ -16,7 +16,6 @@ use wirebench_record::run::short_commit;
 use wirebench_record::trend::Direction;
 
 /// The status of the whole comparison.
-#[must_use]
 pub fn status(comparison: &Comparison) -> RowStatus {
     if comparison.paired {
         comparison.verdict.into()
@@ -26,7 +25,6 @@ pub fn status(comparison: &Comparison) -> RowStatus {
 }
 
 /// Symbol and word of the overall verdict: `✗ Regressed`; not an all-clear if an informative metric is confirmed worse.
-#[must_use]
 pub fn verdict(comparison: &Comparison) -> String {
     let status = status(comparison);
     let word = verdict::word(status);
@@ -62,7 +60,6 @@ fn interrupted(comparison: &Comparison) -> &'static str {
 /// Whether there is something to comment on: a change or a failure of something that gates, a change elsewhere, series on one side
 /// only, or nothing judged.
 /// Without it, only the check is written: equal code, the same program, and doubt that does not look worse.
-#[must_use]
 pub fn has_news(comparison: &Comparison) -> bool {
     let findings = Findings::of(comparison);
     let is_news = |row: &Row| match row.status {
@@ -81,7 +78,6 @@ pub fn has_news(comparison: &Comparison) -> bool {
 }
 
 /// The reasons for the verdict and what got worse elsewhere, in a few sentences.
-#[must_use]
 pub fn summary(comparison: &Comparison, findings: &Findings, escape: Escape) -> String {
     let elsewhere = elsewhere(comparison, findings, escape);
     let elsewhere = elsewhere.map_or_else(String::new, |text| format!(" {text}"));

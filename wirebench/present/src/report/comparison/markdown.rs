@@ -47,7 +47,6 @@ struct Foot<'a> {
 }
 
 /// The comparison as Markdown, at most [`LIMIT`] bytes; tables that would be too long are cut and say so.
-#[must_use]
 pub fn render(comparison: &Comparison) -> String {
     within(comparison, LIMIT, None)
 }

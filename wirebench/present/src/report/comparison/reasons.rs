@@ -12,7 +12,6 @@ use wirebench_record::run::Dependency;
 const ELSEWHERE: &str = "the run's own summary says why";
 
 /// Why a row has its status, in one sentence without a full stop.
-#[must_use]
 pub fn row(row: &Row) -> String {
     let Some(one) = row.metric else {
         let reason = row.series.reason.as_ref();
@@ -44,7 +43,6 @@ fn no_worsening_of(metric: &ComparedMetric) -> Option<String> {
 }
 
 /// Why a metric has its verdict, without a full stop.
-#[must_use]
 pub fn metric(reason: &MetricReason) -> String {
     use MetricReason as Reason;
     match reason {
@@ -125,7 +123,6 @@ fn no_worsening(above_percent: f64) -> String {
 }
 
 /// Why a series is invalid or was not compared, or another remark on it, without a full stop.
-#[must_use]
 pub fn series(reason: &SeriesReason) -> String {
     use SeriesReason as Reason;
     match reason {
@@ -177,7 +174,6 @@ fn counts(remarks: &[String], refused: &[Metric], why: Option<&str>) -> String {
 }
 
 /// Why there was no second stage, without a full stop.
-#[must_use]
 pub fn no_second_stage(why: &NoSecondStage) -> String {
     match why {
         NoSecondStage::TooFewRounds { rounds, needed, .. } => format!(
@@ -194,7 +190,6 @@ pub fn no_second_stage(why: &NoSecondStage) -> String {
 }
 
 /// What a reader must know before trusting a comparison: a whole sentence.
-#[must_use]
 pub fn note(note: &Note) -> String {
     match note {
         Note::NoSecondStage { why } => sentence(&no_second_stage(why)),

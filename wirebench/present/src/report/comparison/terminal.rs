@@ -16,7 +16,6 @@ use wirebench_record::comparison::Comparison;
 const FUNCTION: usize = 100;
 
 /// The comparison as text; `width` is the terminal's, `None` means unlimited.
-#[must_use]
 pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     let view = View::of(comparison, TERMINAL);
     let mut out = format!("{}. {}\n", view.verdict, view.reasons);
@@ -53,7 +52,6 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
 }
 
 /// The overall verdict and the judged commits in one line.
-#[must_use]
 pub fn one_line(comparison: &Comparison) -> String {
     let summary = headline::summary(comparison, &Findings::of(comparison), TERMINAL);
     let [baseline, candidate] =
@@ -63,7 +61,6 @@ pub fn one_line(comparison: &Comparison) -> String {
 }
 
 /// The gating rows with one of these standings, with their reasons; empty without any.
-#[must_use]
 pub fn offenders(comparison: &Comparison, standings: &[RowStatus], width: Option<u16>) -> String {
     let findings = Findings::of(comparison);
     let rows = findings.gating.iter().filter(|row| standings.contains(&row.status));

@@ -5,7 +5,6 @@ use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::reason::MetricReason;
 
 /// The status in one or two words.
-#[must_use]
 pub const fn word(status: RowStatus) -> &'static str {
     match status {
         RowStatus::Regressed => "regressed",
@@ -19,7 +18,6 @@ pub const fn word(status: RowStatus) -> &'static str {
 }
 
 /// A symbol that needs no colour. Not an arrow: falling throughput and rising CPU time are both worse.
-#[must_use]
 pub const fn symbol(status: RowStatus) -> &'static str {
     match status {
         RowStatus::Regressed => "✗",
@@ -36,7 +34,6 @@ pub const fn symbol(status: RowStatus) -> &'static str {
 pub const WITHIN_MARGIN: &str = "worse within the margin";
 
 /// The margin of an unchanged row whose whole interval is worse, percent: "unchanged" alone would deny what was measured.
-#[must_use]
 pub fn worse_within(row: &Row) -> Option<f64> {
     match row.metric?.reason {
         MetricReason::WorseWithinMargin { margin, .. } if row.status == RowStatus::Unchanged => Some(margin),
@@ -45,7 +42,6 @@ pub fn worse_within(row: &Row) -> Option<f64> {
 }
 
 /// Symbol and words of a row: `✗ regressed`, `= worse, within the margin of 5 %`.
-#[must_use]
 pub fn of_row(row: &Row) -> String {
     let symbol = symbol(row.status);
     match worse_within(row) {

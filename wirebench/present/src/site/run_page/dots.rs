@@ -191,7 +191,6 @@ impl Places {
         Self { numbers, variants }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "rounds are few")]
     fn at(&self, round: &Round) -> f64 {
         let place = self
             .numbers
@@ -208,7 +207,6 @@ impl Places {
     }
 
     /// The numbers of the first and the last round, and where a stage begins.
-    #[expect(clippy::cast_precision_loss, reason = "rounds are few")]
     fn label(&self, svg: &mut Svg) {
         let base = HEIGHT - 6.0;
         let step = (WIDTH - LEFT - RIGHT) / self.numbers.len().max(1) as f64;

@@ -114,7 +114,6 @@ fn columns() -> Vec<Column> {
     columns
 }
 
-#[expect(clippy::cast_precision_loss, reason = "latencies stay far below 2^53 ns")]
 fn latency(round: &Round, read: fn(&wirebench_record::run::Latency) -> u64) -> String {
     round
         .latency_ns
@@ -127,7 +126,6 @@ fn permille(value: Option<u32>) -> String {
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
 fn number(value: Option<u64>, write: fn(f64) -> String) -> String {
     value.map_or("–".into(), |value| write(value as f64))
 }

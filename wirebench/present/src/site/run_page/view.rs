@@ -203,7 +203,6 @@ fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
 }
 
 /// The most frequent errors of all rounds: how often, and the kind.
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn errors(series: &Series) -> Vec<(String, String)> {
     let all = errors_by_kind(series).into_iter().take(10);
     all.map(|(kind, number)| (count(number as f64), sentence(kind)))
@@ -235,7 +234,6 @@ fn remarks(row: &Row) -> Vec<String> {
         ));
     }
     if let Some(ns) = series.injected_burn_ns {
-        #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
         let burn = time(ns as f64);
         remarks.push(format!(
             "A self-test: {burn} of CPU time were burnt in each request of the candidate."
