@@ -6,16 +6,16 @@ use std::path::Path;
 use crate::error::HistoryError;
 use crate::files::read;
 use crate::import::traces::{self, ImportedTrace};
-use crate::load::{StoredRuns, load};
-use crate::query::TrendQuery;
-use crate::runs::{Column, failure, judge_runs, timeline};
-use crate::trace::{JudgedTrace, SegmentPlaces};
-use crate::trend::assemble;
-use wirebench_record::history::{Facts, StoredMetric, StoredRun, StoredSeries};
-use wirebench_record::trend::{Basis, Push, Trace, Trend};
-
 pub use crate::load::Beside;
+use crate::load::{StoredRuns, TrendInput, load};
+use crate::runs::{Column, failure, judge_runs, timeline};
 pub use crate::trace::RUNS_SOURCE;
+use crate::trace::{JudgedTrace, SegmentPlaces};
+use crate::trend::{TrendQuery, assemble};
+use wirebench_record::history::{Facts, StoredMetric, StoredRun, StoredSeries};
+use wirebench_record::site::Level;
+use wirebench_record::trend::{Basis, Push, Trace, Trend};
+use wirebench_stats::quantile::median;
 
 /// A history with every value.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub struct FollowedHistory {
     pub timelines: Vec<SourceTimeline>,
     /// The values of every trace of the trend, in the same order.
     pub values: Vec<TraceValues>,
+    /// Runs that had to be read from their own files because no summary has them.
+    pub not_indexed: usize,
 }
 
 /// The pushes of one source, in commit order.
@@ -70,13 +72,16 @@ pub struct TraceValues {
 /// If the folder cannot be read. Broken files are skipped and named in the trend; an empty folder has no traces.
 pub fn follow(history: Option<&Path>, beside: Beside, query: &TrendQuery) -> Result<FollowedHistory, HistoryError> {
     let mut loaded = load(history, beside)?;
+    let facts = history.map_or_else(Facts::default, |folder| facts(folder, &mut loaded.skipped));
+    Ok(followed(loaded, facts, query))
+}
+
+/// Judges every selected series of what was loaded.
+pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> FollowedHistory {
     let (mut traces, mut values, mut timelines) = (Vec::new(), Vec::new(), Vec::new());
     if loaded.stored.len() > 0 {
         let timeline = timeline(&loaded.stored);
-        let judged = judge_runs(&loaded.stored, &timeline, query, |judged, columns| {
-            stored_values(judged, columns, &loaded.stored)
-        });
-        (traces, values) = judged.into_iter().unzip();
+        (traces, values) = judge_runs(&loaded.stored, &timeline, query).into_iter().unzip();
         let failed = failed_in_newest_run(&loaded.stored, &traces, query);
         timelines.push(SourceTimeline {
             source: RUNS_SOURCE.into(),
@@ -87,9 +92,10 @@ pub fn follow(history: Option<&Path>, beside: Beside, query: &TrendQuery) -> Res
             failed,
         });
     }
-    for (name, imported) in &loaded.imported {
+    // Imported values have no metric that could be asked for.
+    for (name, imported) in loaded.imported.iter().filter(|_| query.metric.is_none()) {
         for suite in &imported.suites {
-            let suite = traces::of_suite(name, suite, query.rules(), |series| query.selects(series));
+            let suite = traces::of_suite(name, suite, query);
             for imported in suite.traces {
                 let (trace, its_values) = imported_values(imported, timelines.len(), suite.timeline.pushes.len());
                 traces.push(trace);
@@ -105,15 +111,15 @@ pub fn follow(history: Option<&Path>, beside: Beside, query: &TrendQuery) -> Res
             });
         }
     }
-    let facts = history.map_or_else(Facts::default, |folder| facts(folder, &mut loaded.skipped));
     let places = values.iter().map(|values| values.segments.as_slice());
     let trend = assemble(traces, places, query, loaded.stored.len(), loaded.skipped);
-    Ok(FollowedHistory {
+    FollowedHistory {
         facts,
         trend,
         timelines,
         values,
-    })
+        not_indexed: loaded.not_indexed,
+    }
 }
 
 /// The series that never had a value, and failed in the newest run, with the reason.
@@ -142,7 +148,7 @@ fn facts(history: &Path, skipped: &mut Vec<String>) -> Facts {
 }
 
 /// The trace and the values of a metric of the stored runs.
-fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &StoredRuns) -> (Trace, TraceValues) {
+pub(super) fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &StoredRuns) -> (Trace, TraceValues) {
     let spread = |part: fn(&StoredMetric) -> &[f64]| -> Vec<f64> {
         let at = |(month, index): &(usize, usize)| part(columns[*month]?.1?).get(*index).copied();
         let values: Vec<f64> = stored
@@ -206,4 +212,35 @@ fn shortened(text: &str) -> String {
         return text.to_owned();
     }
     text.chars().take(39).chain(['…']).collect()
+}
+
+impl TraceValues {
+    /// The judged values: ratios if there are any, otherwise the values themselves.
+    pub fn judged(&self) -> &[f64] {
+        if self.ratios.is_empty() {
+            &self.values
+        } else {
+            &self.ratios
+        }
+    }
+
+    /// The medians of the judged values between breaks and steps. Only segments with the basis of the newest one have levels,
+    /// because levels of values cannot be drawn among ratios.
+    pub fn levels(&self) -> Vec<Level> {
+        let mut found = Vec::new();
+        let newest = self.segments.last().map(|segment| segment.basis);
+        for segment in self.segments.iter().filter(|segment| Some(segment.basis) == newest) {
+            let mut from = segment.first;
+            let ends = segment.steps.iter().map(|step| (step.last_before, step.first_after));
+            for (to, next) in ends.chain([(segment.last, segment.last)]) {
+                let within = self.judged().get(from..=to).unwrap_or_default().iter().copied();
+                let within: Vec<f64> = within.filter(|value| value.is_finite()).collect();
+                if let Some(level) = median(&within) {
+                    found.push(Level { from, to, level });
+                }
+                from = next;
+            }
+        }
+        found
+    }
 }

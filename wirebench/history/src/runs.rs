@@ -2,15 +2,16 @@
 
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
+use crate::follow::{TraceValues, stored_values};
 use crate::judge::judge;
 use crate::load::StoredRuns;
-use crate::query::TrendQuery;
-use crate::trace::{Context, JudgedTrace, Names, Point, RUNS_SOURCE, Timeline, UnjudgedTrace};
+use crate::trace::{Context, Names, Point, RUNS_SOURCE, Timeline, UnjudgedTrace};
+use crate::trend::TrendQuery;
 use crate::wild::NearZero;
 use wirebench_record::history::{StoredMetric, StoredRun, StoredSeries};
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::run::short_commit;
-use wirebench_record::trend::{Basis, Push};
+use wirebench_record::trend::{Basis, Push, Trace};
 
 /// After this many runs in a row, ratios are judged instead of values, or values instead of ratios.
 const LASTING: usize = 5;
@@ -18,13 +19,8 @@ const LASTING: usize = 5;
 /// A series in a month, with the column of a metric if a run of the month has a value; `None` if the month does not have the series.
 pub(super) type Column<'a> = Option<(&'a StoredSeries, Option<&'a StoredMetric>)>;
 
-/// Judges every selected trace. `keep` takes the judged trace and the columns it was made of, by month.
-pub(super) fn judge_runs<T: Send>(
-    stored: &StoredRuns,
-    timeline: &Timeline,
-    query: &TrendQuery,
-    keep: impl Fn(JudgedTrace, &[Column]) -> T + Sync,
-) -> Vec<T> {
+/// Judges every selected trace.
+pub(super) fn judge_runs(stored: &StoredRuns, timeline: &Timeline, query: &TrendQuery) -> Vec<(Trace, TraceValues)> {
     let runs: Vec<&StoredRun> = stored.runs().collect();
     let is_wanted = |metric: &Metric| query.metric.is_none_or(|one| one == *metric);
     let metrics: Vec<Metric> = Metric::all().filter(is_wanted).collect();
@@ -48,8 +44,8 @@ pub(super) fn judge_runs<T: Send>(
             return None;
         }
         let unjudged = unjudged_trace(id, &columns, *metric, stored, &contexts, &names);
-        let judged = || judge(&unjudged, timeline, query.rules(), &names);
-        (!unjudged.points.is_empty()).then(|| keep(judged(), &columns))
+        let judged = || judge(&unjudged, timeline, query, &names);
+        (!unjudged.points.is_empty()).then(|| stored_values(judged(), &columns, stored))
     });
     judged.collect::<Vec<_>>().into_iter().flatten().collect()
 }

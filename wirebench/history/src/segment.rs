@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::trace::{Point, Rules, SegmentPlaces, StepPlaces, Timeline, UnjudgedTrace};
+use crate::trace::{Point, SegmentPlaces, StepPlaces, Timeline, UnjudgedTrace};
+use crate::trend::TrendQuery;
 use crate::wild::{Judged, KEPT_IN_A_ROW, judged, logarithms, smallest_above_zero};
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
@@ -40,7 +41,7 @@ pub(super) fn judge(
     unjudged: &UnjudgedTrace,
     points: &[Point],
     timeline: &Timeline,
-    rules: Rules,
+    query: &TrendQuery,
     broken_by: Option<String>,
 ) -> JudgedSegment {
     let counted = unjudged.metric.is_some_and(Metric::is_counted);
@@ -76,7 +77,7 @@ pub(super) fn judge(
         steps: detected.steps.iter().map(|step| step_places(&points, step)).collect(),
     };
     let change_points =
-        (detected.steps.iter()).map(|step| change_point(unjudged, &points, step, &detected, timeline, rules));
+        (detected.steps.iter()).map(|step| change_point(unjudged, &points, step, &detected, timeline, query));
     let segment = Segment {
         broken_by,
         basis: first.context.basis,
@@ -179,7 +180,7 @@ fn change_point(
     step: &change_point::ChangePoint,
     detected: &Detected,
     timeline: &Timeline,
-    rules: Rules,
+    query: &TrendQuery,
 ) -> ChangePoint {
     let place = |number: usize| points[number].place;
     let push = |number: usize| timeline.pushes[place(number)].clone();
@@ -198,7 +199,7 @@ fn change_point(
             pushes.any(|push| acceptance.names(&push.commit))
         };
         let of_runs = timeline.accepted.iter().filter(|(place, _)| range.contains(place));
-        let by_project = rules.accepted.iter().filter(covers).find(names_push);
+        let by_project = query.accepted.iter().filter(covers).find(names_push);
         let by_run = of_runs.map(|(_, acceptance)| acceptance).find(covers);
         by_project.or(by_run).map(|acceptance| acceptance.entry.reason.clone())
     };
@@ -217,7 +218,7 @@ fn change_point(
         not_code,
         // Decided when every segment of the trace is known.
         open: false,
-        recent: timeline.commits_from[place(step.reported)] <= rules.newest,
+        recent: timeline.commits_from[place(step.reported)] <= query.newest,
     }
 }
 

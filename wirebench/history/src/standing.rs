@@ -138,14 +138,14 @@ fn sum(steps: &[&ChangePoint]) -> Option<Change> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::open::mark_open;
+    use crate::judge::mark_open;
     use crate::trace::SegmentPlaces;
     use wirebench_record::trend::{Basis, Direction, Push, Segment};
 
     /// A push of which only the commit is known.
-    pub(crate) fn push() -> Push {
+    fn push() -> Push {
         Push {
             run: None,
             commit: "abcdef1".into(),

@@ -121,7 +121,7 @@ fn other_hosts(run: &Run) -> Vec<StoredHost> {
 
 /// Adds a run's value, ratio and uncertainty to the columns of a metric. Returns false if the run has no value of the metric.
 fn add_metric(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Series) -> bool {
-    let Some(value) = value(series, metric) else {
+    let Some((figure, half)) = value(series, metric) else {
         return false;
     };
     let index = metrics.iter().position(|one| one.metric == metric).unwrap_or_else(|| {
@@ -135,7 +135,7 @@ fn add_metric(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, seri
     });
     let column = &mut metrics[index];
     let logs = if metric.is_counted() {
-        counted_ratio(series, metric, value.figure).into_iter().collect()
+        counted_ratio(series, metric, figure).into_iter().collect()
     } else {
         log_ratios(series, metric)
     };
@@ -143,12 +143,12 @@ fn add_metric(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, seri
         column.resize(here, f64::NAN);
         column.push(to_seven_digits(value));
     };
-    put(&mut column.values, value.figure);
+    put(&mut column.values, figure);
     if let Some(log) = median(&logs) {
         put(&mut column.ratios, log.exp());
     }
     let half = if logs.is_empty() || metric.is_counted() {
-        value.half
+        half
     } else {
         half_interval(&logs)
     };
@@ -170,19 +170,12 @@ fn value_of_round(round: &Round, variant: Variant, metric: Metric) -> Option<f64
     usable.then(|| metric.comparable(round)).flatten()
 }
 
-/// A run's value of a metric.
-struct Value {
-    figure: f64,
-    /// Half of its 95 % interval as a share of the value; for counts, the spread as a share.
-    half: Option<f64>,
-}
-
 /// The candidate's value: the count, or the median of the rounds.
-fn value(series: &Series, metric: Metric) -> Option<Value> {
+fn value(series: &Series, metric: Metric) -> Option<(f64, Option<f64>)> {
     if metric.is_counted() {
         let (figure, spread) = series.counts_of(Variant::Candidate)?.value(metric)?;
         let half = (figure > 0.0).then_some(spread / figure);
-        return Some(Value { figure, half });
+        return Some((figure, half));
     }
     let values: Vec<f64> = series
         .rounds
@@ -190,10 +183,7 @@ fn value(series: &Series, metric: Metric) -> Option<Value> {
         .filter_map(|round| value_of_round(round, Variant::Candidate, metric))
         .collect();
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    Some(Value {
-        figure: median(&values)?,
-        half: half_interval(&logs),
-    })
+    Some((median(&values)?, half_interval(&logs)))
 }
 
 /// The logarithm of the count over the reference's count in the same run: another processor, or another version of a library,

@@ -43,15 +43,6 @@ pub fn commits_from(pushes: &[Push]) -> Vec<usize> {
     counts
 }
 
-/// The parameters of judging.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rules<'a> {
-    /// Acceptances of the project: those that name a commit.
-    pub(super) accepted: &'a [Acceptance],
-    /// How many of the newest pushes count as recent.
-    pub(super) newest: usize,
-}
-
 /// A value to judge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point {

@@ -2,51 +2,29 @@
 
 use std::path::Path;
 
+use globset::GlobMatcher;
+
 use crate::error::HistoryError;
+use crate::follow::{FollowedHistory, followed};
 use crate::groups::groups;
-use crate::import::traces;
 use crate::load::{Beside, load};
-pub use crate::query::{NEWEST, TrendQuery};
-use crate::runs::{judge_runs, timeline};
-use crate::trace::{JudgedTrace, SegmentPlaces};
+use crate::trace::SegmentPlaces;
+use wirebench_record::accepted::Acceptance;
+use wirebench_record::history::Facts;
+use wirebench_record::metric::Metric;
 use wirebench_record::trend::{SCHEMA, Trace, Trend, TrendMethod};
 use wirebench_stats::change_point::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
-
-/// The trend of a history.
-#[derive(Debug)]
-pub struct HistoryTrend {
-    /// The trend.
-    pub trend: Trend,
-    /// Runs that had to be read from their own files because no summary has them.
-    pub not_indexed: usize,
-}
 
 /// Follows every series × metric of the history in the folder `history` in commit order.
 ///
 /// # Errors
 /// If the folder cannot be read or holds no history. Broken files are skipped and named in the trend.
-pub fn trend(history: &Path, query: &TrendQuery) -> Result<HistoryTrend, HistoryError> {
+pub fn trend(history: &Path, query: &TrendQuery) -> Result<FollowedHistory, HistoryError> {
     let loaded = load(Some(history), Beside::default())?;
     if loaded.is_empty() {
         return Err(HistoryError::empty(history));
     }
-    let timeline = timeline(&loaded.stored);
-    let mut judged = judge_runs(&loaded.stored, &timeline, query, |judged, _| judged);
-    if query.metric.is_none() {
-        for (name, imported) in &loaded.imported {
-            for suite in &imported.suites {
-                let suite = traces::of_suite(name, suite, query.rules(), |series| query.selects(series));
-                judged.extend(suite.traces.into_iter().map(|one| one.judged));
-            }
-        }
-    }
-    let split = |judged: JudgedTrace| (judged.trace, judged.segments);
-    let (traces, places): (_, Vec<Vec<SegmentPlaces>>) = judged.into_iter().map(split).unzip();
-    let places = places.iter().map(Vec::as_slice);
-    Ok(HistoryTrend {
-        trend: assemble(traces, places, query, loaded.stored.len(), loaded.skipped),
-        not_indexed: loaded.not_indexed,
-    })
+    Ok(followed(loaded, Facts::default(), query))
 }
 
 /// Makes a trend of traces; `places` says for each of them where its segments lie.
@@ -75,5 +53,27 @@ pub(super) fn assemble<'a>(
         recent_alerts: groups.iter().filter(|group| group.recent).count(),
         groups,
         traces,
+    }
+}
+
+/// How many of the newest pushes count as recent by default.
+pub const NEWEST: usize = 5;
+
+/// Selects the traces of a history, and holds the parameters of judging them.
+#[derive(Debug)]
+pub struct TrendQuery {
+    /// The series to judge; `None` for all.
+    pub series: Option<GlobMatcher>,
+    /// The metric to judge; `None` for all, and for imported values too.
+    pub metric: Option<Metric>,
+    /// The project's acceptances.
+    pub accepted: Vec<Acceptance>,
+    /// How many of the newest pushes count as recent.
+    pub newest: usize,
+}
+
+impl TrendQuery {
+    pub(super) fn selects(&self, series: &str) -> bool {
+        self.series.as_ref().is_none_or(|glob| glob.is_match(series))
     }
 }

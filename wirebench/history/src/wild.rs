@@ -11,8 +11,6 @@ pub(super) const KEPT_IN_A_ROW: usize = 3;
 const LEVEL_VALUES: usize = 30;
 /// The first values are compared with the median of this many values.
 const FIRST_VALUES: usize = 7;
-/// How many values a median is reused for: to make a wild value look normal, the level would have to change thirtyfold in them.
-const MEDIAN_REUSED: usize = 200;
 /// A level of fewer values is not used.
 const LEAST_VALUES: usize = 5;
 
@@ -42,15 +40,7 @@ pub(super) fn judged(values: &[f64], near_zero: NearZero) -> Vec<Judged> {
     let mut lowest = f64::INFINITY;
     // The values of the current level, and the places of the wild values since.
     let (mut level, mut wild): (Vec<f64>, Vec<usize>) = (Vec::new(), Vec::new());
-    // Most values lie near a recent median, and need no new one.
-    let mut recent = RecentMedian::default();
     for (place, value) in values.iter().enumerate() {
-        if recent.is_near(*value, level.len()) {
-            wild.clear();
-            level.push(*value);
-            lowest = lowest.min(*value);
-            continue;
-        }
         let newest = &level[level.len().saturating_sub(LEVEL_VALUES)..];
         let compared_with = if newest.len() < LEAST_VALUES {
             &values[..values.len().min(FIRST_VALUES)]
@@ -58,7 +48,6 @@ pub(super) fn judged(values: &[f64], near_zero: NearZero) -> Vec<Judged> {
             newest
         };
         let median = median(compared_with).unwrap_or(*value);
-        recent = RecentMedian::of(median, newest.len(), level.len());
         if wild_side(*value, median) == 0 {
             wild.clear();
             level.push(*value);
@@ -79,7 +68,6 @@ pub(super) fn judged(values: &[f64], near_zero: NearZero) -> Vec<Judged> {
             level = wild.iter().map(|place| values[*place]).collect();
             // The new level is used at once.
             level.resize(LEAST_VALUES, *value);
-            recent = RecentMedian::default();
             for place in wild.drain(..) {
                 judged[place] = Judged::Kept;
                 lowest = lowest.min(values[place]);
@@ -87,30 +75,6 @@ pub(super) fn judged(values: &[f64], near_zero: NearZero) -> Vec<Judged> {
         }
     }
     judged
-}
-
-/// A median that is not computed anew for every value: values within a factor of 30 of it are surely not wild.
-#[derive(Debug, Clone, Copy, Default)]
-struct RecentMedian {
-    median: f64,
-    /// The length of the level from which on it is too old.
-    valid_until: usize,
-}
-
-impl RecentMedian {
-    /// The median of the newest `values` values of a level with `length` values.
-    fn of(median: f64, values: usize, length: usize) -> Self {
-        let valid_until = if values < LEAST_VALUES {
-            0
-        } else {
-            length + MEDIAN_REUSED
-        };
-        Self { median, valid_until }
-    }
-
-    fn is_near(self, value: f64, length: usize) -> bool {
-        length < self.valid_until && self.median > 0.0 && value < 30.0 * self.median && 30.0 * value > self.median
-    }
 }
 
 /// 1 if a value is wildly above a level, −1 if it is wildly below, else 0. Zero is wildly below everything but zero.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::value::RawValue;
 
-use crate::import::direction::{ConcludedDirection, conclude, trimmed};
+use crate::import::unit::{ConcludedDirection, conclude, trimmed};
 use wirebench_record::imported::{ImportedSeries, Suite};
 
 /// The name of a quantile, such as `p50`, `p99`, `p99.9` or `p999`, as a word in the name of a series.

@@ -2,7 +2,6 @@
 //! that are valid.
 
 mod check;
-mod direction;
 mod github_action_benchmark;
 pub(super) mod traces;
 mod unit;

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::import::check::sound_values;
-use crate::import::direction::trimmed;
-use crate::import::unit::{is_time, scale};
+use crate::import::unit::{is_time, scale, trimmed};
 use crate::judge::judge;
-use crate::trace::{Context, JudgedTrace, Names, Point, Rules, Timeline, UnjudgedTrace};
+use crate::trace::{Context, JudgedTrace, Names, Point, Timeline, UnjudgedTrace};
+use crate::trend::TrendQuery;
 use crate::wild::NearZero;
 use wirebench_record::imported::{ImportedRun, ImportedSeries, Suite, UnitFrom};
 use wirebench_record::metric::Better;
@@ -38,16 +38,16 @@ pub(crate) struct ImportedTrace {
 }
 
 /// Judges the selected series of a suite.
-pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, selects: impl Fn(&str) -> bool) -> SuiteTraces {
+pub(crate) fn of_suite(name: &str, suite: &Suite, query: &TrendQuery) -> SuiteTraces {
     let order = commit_order(&suite.runs);
     let timeline = Timeline::new(order.iter().map(|run| push(&suite.runs[*run])).collect(), Vec::new());
     let source = format!("imported/{name}: {}", suite.name);
     let series: Vec<&ImportedSeries> = suite
         .series
         .iter()
-        .filter(|series| series.occurrence == 1 && selects(&series.name))
+        .filter(|series| series.occurrence == 1 && query.selects(&series.name))
         .collect();
-    let judged = (series.par_iter()).map(|series| judge_series(&source, suite, series, &order, &timeline, rules));
+    let judged = (series.par_iter()).map(|series| judge_series(&source, suite, series, &order, &timeline, query));
     let traces = judged.collect::<Vec<_>>().into_iter().flatten().collect();
     SuiteTraces {
         source,
@@ -91,7 +91,7 @@ fn judge_series(
     series: &ImportedSeries,
     order: &[usize],
     timeline: &Timeline,
-    rules: Rules,
+    query: &TrendQuery,
 ) -> Option<ImportedTrace> {
     let mut values: Vec<Option<f64>> = vec![None; suite.runs.len()];
     for (run, value) in sound_values(series) {
@@ -139,7 +139,7 @@ fn judge_series(
         points,
     };
     (!unjudged.points.is_empty()).then(|| ImportedTrace {
-        judged: judge(&unjudged, timeline, rules, &names),
+        judged: judge(&unjudged, timeline, query, &names),
         values: unjudged.points.iter().map(|point| (point.place, point.value)).collect(),
         refused,
     })

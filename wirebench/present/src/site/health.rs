@@ -284,6 +284,7 @@ mod tests {
             failed: Vec::new(),
         };
         let followed = FollowedHistory {
+            not_indexed: 0,
             facts: Facts::default(),
             timelines: vec![line],
             values: steps.iter().map(|_| values()).collect(),

@@ -191,6 +191,7 @@ mod tests {
     impl BuiltSite {
         fn with(pages: &[SitePage]) -> Self {
             let followed = FollowedHistory {
+                not_indexed: 0,
                 facts: Facts::default(),
                 trend: samples::trend(),
                 timelines: Vec::new(),
