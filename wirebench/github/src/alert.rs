@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Refusal;
 use crate::api::{Api, ApiError, Repeat};
 use crate::event::Account;
-use crate::sticky::AUTHOR;
+use crate::sticky;
 
 /// The first line of the issue.
 pub const MARKER: &str = "<!-- wirebench: trend -->";
@@ -88,20 +88,14 @@ pub fn write(api: &Api, wanted: IssueState) -> Result<IssueChange, Refusal> {
 
 /// The open issue of ours.
 fn ours(api: &Api) -> Result<Option<u64>, ApiError> {
+    let is_ours = |issue: &&Issue| {
+        issue.pull_request.is_none() && sticky::is_ours(issue.user.as_ref(), issue.body.as_deref(), MARKER)
+    };
     let open: Vec<Issue> = api.list("/issues?state=open&creator=github-actions%5Bbot%5D", None)?;
-    Ok(open.iter().find(|issue| is_ours(issue)).map(|issue| issue.number))
+    Ok(open.iter().find(is_ours).map(|issue| issue.number))
 }
 
 fn patch(api: &Api, number: u64, body: &Value) -> Result<(), Refusal> {
-    let _: Made = api.send("PATCH", &format!("/issues/{number}"), body, Repeat::Yes)?;
+    let _: Made = api.send("PATCH", &format!("/issues/{number}"), Some(body), Repeat::Yes)?;
     Ok(())
-}
-
-fn is_ours(issue: &Issue) -> bool {
-    let by_us = issue
-        .user
-        .as_ref()
-        .is_some_and(|user| user.login == AUTHOR && user.kind == "Bot");
-    let first = issue.body.as_deref().and_then(|body| body.lines().next());
-    issue.pull_request.is_none() && by_us && first.map(str::trim_end) == Some(MARKER)
 }

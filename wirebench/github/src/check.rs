@@ -128,7 +128,7 @@ pub fn write(api: &Api, commit: &str, content: &CheckContent) -> Result<u64, Ref
     let free = |run: &&CheckRun| run.output.as_ref().is_none_or(|output| output.annotations_count == 0);
     let body = body(commit, content);
     let written: CheckRun = match before.as_ref().filter(free) {
-        Some(run) => api.send("PATCH", &format!("/check-runs/{}", run.id), &body, Repeat::Yes)?,
+        Some(run) => api.send("PATCH", &format!("/check-runs/{}", run.id), Some(&body), Repeat::Yes)?,
         None => api.make("/check-runs", &body, || {
             let now = newest(api, commit, content)?;
             Ok(now.filter(|now| before.as_ref().is_none_or(|before| now.id > before.id)))

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::names::has_word;
+
 /// The longest name.
 const LONGEST: usize = 120;
 /// Words, parted by blanks, of a name.
@@ -14,29 +16,11 @@ const COMMAS: usize = 3;
 /// The replacement for an invalid name.
 pub const OTHER: &str = "a function of this file";
 
-/// Keywords next to which a blank is allowed within brackets.
-const IN_BRACKETS: [&str; 16] = [
-    "as",
-    "const",
-    "dyn",
-    "fn",
-    "impl",
-    "interface",
-    "mut",
-    "struct",
-    "unsafe",
-    "unsigned",
-    "signed",
-    "long",
-    "short",
-    "volatile",
-    "extern",
-    "enum",
-];
+/// Keywords next to which a blank is allowed within brackets, parted by blanks.
+const IN_BRACKETS: &str =
+    "as const dyn fn impl interface mut struct unsafe unsigned signed long short volatile extern enum";
 /// Return types, which C++ writes before a function's name.
-const RETURNED: [&str; 12] = [
-    "void", "bool", "char", "int", "long", "short", "signed", "unsigned", "float", "double", "const", "auto",
-];
+const RETURNED: &str = "void bool char int long short signed unsigned float double const auto";
 const OPENING: &str = "<([{";
 const CLOSING: &str = ">)]}";
 /// The placeholder of angle brackets that were read.
@@ -150,7 +134,7 @@ fn may_follow(before: &str, after: &str, returns: bool) -> bool {
     let (word, follows) = identifiers(before, after);
     let operator = word == "operator" && ["new", "delete"].contains(&follows);
     let method = before.ends_with(BRACKETS) && after == "const";
-    operator || method || returns && RETURNED.contains(&word) && !after.is_empty()
+    operator || method || returns && has_word(RETURNED, word) && !after.is_empty()
 }
 
 /// The same within brackets.
@@ -160,8 +144,8 @@ fn may_follow_inside(before: &str, after: &str) -> bool {
     before.ends_with([',', ';', ANGLE, '+', '='])
         || after.starts_with(['+', '='])
         || lifetime
-        || IN_BRACKETS.contains(&word)
-        || IN_BRACKETS.contains(&follows)
+        || has_word(IN_BRACKETS, word)
+        || has_word(IN_BRACKETS, follows)
 }
 
 fn is_address(text: &str) -> bool {

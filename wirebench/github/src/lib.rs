@@ -10,7 +10,6 @@ pub mod annotations;
 pub mod api;
 pub mod archive;
 pub mod artifact;
-pub mod bench_command;
 pub mod check;
 pub mod event;
 pub mod function_name;

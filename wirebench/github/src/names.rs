@@ -4,49 +4,10 @@ use wirebench_record::counts::Source;
 use wirebench_record::names;
 pub use wirebench_record::names::{is_path, is_run};
 
-/// Words without a digit in the names of processors and kernels.
-const MAKERS: [&str; 40] = [
-    "@",
-    "AMD",
-    "ARM",
-    "Altra",
-    "Altra(R)",
-    "Ampere",
-    "Ampere(R)",
-    "Apple",
-    "Atom(TM)",
-    "Bronze",
-    "CPU",
-    "Celeron(R)",
-    "Common",
-    "Core",
-    "Core(TM)",
-    "Cortex",
-    "Darwin",
-    "EPYC",
-    "Gold",
-    "Graphics",
-    "Intel",
-    "Intel(R)",
-    "KVM",
-    "Linux",
-    "Max",
-    "Neoverse",
-    "Opteron(tm)",
-    "PRO",
-    "Pentium(R)",
-    "Platinum",
-    "Pro",
-    "Processor",
-    "QEMU",
-    "Radeon",
-    "Ryzen",
-    "Silver",
-    "Threadripper",
-    "Virtual",
-    "Xeon(R)",
-    "processor",
-];
+/// Words without a digit in the names of processors and kernels, parted by blanks.
+const MAKERS: &str = "@ AMD ARM Altra Altra(R) Ampere Ampere(R) Apple Atom(TM) Bronze CPU Celeron(R) Common Core Core(TM) \
+    Cortex Darwin EPYC Gold Graphics Intel Intel(R) KVM Linux Max Neoverse Opteron(tm) PRO Pentium(R) \
+    Platinum Pro Processor QEMU Radeon Ryzen Silver Threadripper Virtual Xeon(R) processor";
 
 fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
     !text.is_empty() && text.len() <= most && text.chars().all(allowed)
@@ -86,16 +47,21 @@ pub fn is_tool(text: &str) -> bool {
 /// The name of a processor, a kernel or an image: `AMD EPYC 7763 64-Core Processor`, `Linux 6.8.0-1021-azure x86_64`.
 /// Each of its words has a digit or is a maker's: no sentence can be made of them.
 pub fn is_machine(text: &str) -> bool {
-    words(text, 10, &MAKERS)
+    words(text, 10, MAKERS)
 }
 
 /// The version that a program prints: `v0.1.5`, `5.4 patchlevel 4`.
 pub fn is_version(text: &str) -> bool {
-    words(text, 4, &["patchlevel", "version", "release"])
+    words(text, 4, "patchlevel version release")
 }
 
 /// Few words, each known or with a digit, and no address.
-fn words(text: &str, most: usize, known: &[&str]) -> bool {
+/// True if a list of words, parted by blanks, has this one.
+pub(super) fn has_word(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
+
+fn words(text: &str, most: usize, known: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || "().,+-_#~".contains(c);
     // A part between dots that is all letters could be a part of an address.
     let address = |word: &str| {
@@ -103,7 +69,7 @@ fn words(text: &str, most: usize, known: &[&str]) -> bool {
         word.split('.').skip(1).any(is_word)
     };
     let numbered = |word: &str| word.contains(|c: char| c.is_ascii_digit()) && word.chars().all(sign) && !address(word);
-    let fits = |word: &str| known.contains(&word) || numbered(word);
+    let fits = |word: &str| has_word(known, word) || numbered(word);
     (1..=100).contains(&text.len()) && text.split(' ').count() <= most && text.split(' ').all(fits)
 }
 

@@ -1,12 +1,13 @@
 //! Whether a `/bench` comment is answered, and with which run: one that has measured the pull request's head, and that was
 //! there before the comment, with no force-push since. docs/SECURITY.md says which later push the API does not show.
 
+use globset::Glob;
 use serde::Deserialize;
 
 use crate::api::{Api, ApiError};
 use crate::event::{Account, Repository, Run, is_file};
 use crate::pull::Pull;
-use crate::{Refusal, bench_command, names, refuse};
+use crate::{Refusal, names, refuse};
 
 /// A comment as events and API give it alike.
 #[derive(Debug, Clone, Deserialize)]
@@ -169,11 +170,111 @@ pub fn newest(comments: &[Comment]) -> Vec<String> {
     let may_ask =
         |comment: &&Comment| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&comment.author_association.as_str());
     let globs = |comment: &Comment| {
-        let globs = bench_command::globs(comment.body.as_deref()?)?.ok()?;
+        let globs = globs(comment.body.as_deref()?)?.ok()?;
         Some((comment.created_at.clone(), comment.id, globs))
     };
     let asked = comments.iter().filter(may_ask).filter_map(globs);
     asked
         .max_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)))
         .map_or_else(Vec::new, |(_, _, globs)| globs)
+}
+
+/// Globs of one comment, at most.
+pub const MOST: usize = 10;
+/// Characters of one glob, at most.
+const LONGEST: usize = 100;
+
+/// The globs of a /bench comment, empty for every scenario; `None` if it is no /bench comment.
+///
+/// # Errors
+/// When it asks for something that no scenario can be called.
+pub fn globs(comment: &str) -> Option<Result<Vec<String>, Refusal>> {
+    let line = comment.lines().next().unwrap_or_default();
+    let mut words = line.split_ascii_whitespace();
+    (line.starts_with("/bench") && words.next() == Some("/bench")).then(|| parse(words))
+}
+
+fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Vec<String>, Refusal> {
+    let globs: Vec<String> = words.map(str::to_owned).collect();
+    if globs.len() > MOST {
+        refuse!("/bench takes at most {MOST} globs");
+    }
+    for (place, glob) in globs.iter().enumerate() {
+        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-*?[]{},".contains(c);
+        let readable = glob.len() <= LONGEST && !glob.starts_with('-') && glob.chars().all(allowed);
+        if !readable || Glob::new(glob).is_err() {
+            refuse!(
+                "/bench: {} is no glob: it may hold lower-case letters, digits, hyphens (not first) and * ? [] {{}} ,",
+                place + 1
+            );
+        }
+    }
+    Ok(globs)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert, proptest};
+
+    use super::*;
+
+    #[test]
+    fn the_first_line_asks_and_nothing_else_does() {
+        let globs = |text: &str| globs(text).map(Result::unwrap);
+        assert_eq!(globs("/bench"), Some(vec![]));
+        assert_eq!(
+            globs("/bench weather-* count-{a,b}\r\nrm -rf /"),
+            Some(vec!["weather-*".into(), "count-{a,b}".into()])
+        );
+        for not in [
+            "",
+            "bench",
+            "/benchmark",
+            " /bench",
+            "> /bench",
+            "please /bench",
+            "\n/bench",
+            "/Bench",
+            "/bench\u{a0}x",
+        ] {
+            assert_eq!(globs(not), None, "{not:?}");
+        }
+    }
+
+    #[test]
+    fn what_could_be_more_than_a_glob_is_refused() {
+        for nasty in [
+            "--help",
+            "-x",
+            "a;b",
+            "$(id)",
+            "`id`",
+            "a|b",
+            "../x",
+            "a\u{202e}b",
+            "'a'",
+            "a\"",
+            "${{x}}",
+            "a\\b",
+            "{a",
+            "[a",
+            "A",
+            &"a".repeat(101),
+        ] {
+            assert!(globs(&format!("/bench {nasty}")).unwrap().is_err(), "{nasty}");
+        }
+        assert!(globs(&format!("/bench{}", " a".repeat(11))).unwrap().is_err());
+        assert!(globs(&format!("/bench{}", " a".repeat(10))).unwrap().is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn a_glob_that_is_taken_is_one_harmless_word(text in any::<String>(), word in "[-a-c*?{}\\[\\],;$ ]{0,12}") {
+            for comment in [format!("/bench {text}"), format!("/bench {word}")] {
+                for glob in globs(&comment).into_iter().flatten().flatten() {
+                    prop_assert!(!glob.starts_with('-') && glob.is_ascii() && !glob.contains([' ', ';', '$', '\n', '`', '\'', '"', '/']));
+                }
+            }
+        }
+    }
 }

@@ -8,10 +8,11 @@ use serde_json::json;
 
 use crate::Refusal;
 use crate::api::{Api, ApiError, Repeat};
+use crate::event::Account;
 use crate::rerun::Comment;
 
 /// Who writes with a workflow's token.
-pub(super) const AUTHOR: &str = "github-actions[bot]";
+const AUTHOR: &str = "github-actions[bot]";
 /// What is done if there is no comment of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfMissing {
@@ -52,15 +53,15 @@ pub fn comments(api: &Api, pull: u64) -> Result<Vec<Comment>, ApiError> {
 
 /// Our comment among all.
 pub fn ours(comments: &[Comment], marker: &str) -> Option<u64> {
-    let is_ours = |comment: &&Comment| {
-        let author = comment
-            .user
-            .as_ref()
-            .is_some_and(|user| user.login == AUTHOR && user.kind == "Bot");
-        let first = comment.body.as_deref().and_then(|body| body.lines().next());
-        author && first == Some(marker)
-    };
+    let is_ours = |comment: &&Comment| is_ours(comment.user.as_ref(), comment.body.as_deref(), marker);
     comments.iter().find(is_ours).map(|comment| comment.id)
+}
+
+/// True if a text was written by this program's account and begins with the marker.
+pub(super) fn is_ours(author: Option<&Account>, body: Option<&str>, marker: &str) -> bool {
+    let by_us = author.is_some_and(|author| author.login == AUTHOR && author.kind == "Bot");
+    let first = body.and_then(|body| body.lines().next());
+    by_us && first == Some(marker)
 }
 
 /// Brings a comment that begins with the marker up to date, or if there is none does what is wanted then.
@@ -76,7 +77,7 @@ pub fn write(api: &Api, pull: u64, marker: &str, body: &str, if_missing: IfMissi
         Ok(ours(&all, marker))
     };
     while let Some(id) = find(&gone)? {
-        match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), &body, Repeat::Yes) {
+        match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), Some(&body), Repeat::Yes) {
             Ok(made) => return Ok(Written::Updated(made.id)),
             // Deleted between looking and writing.
             Err(error) if matches!(error.status(), Some(404 | 410 | 422)) => gone.push(id),

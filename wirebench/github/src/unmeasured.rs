@@ -8,19 +8,12 @@ use crate::Refusal;
 use crate::api::Api;
 use crate::check::Conclusion;
 use crate::event::CheckedRun;
+use crate::names::has_word;
 
 /// Jobs that are named in a check, at most.
 const JOBS: usize = 5;
 /// The words that names of jobs in wirebench's own workflows, and in those that `init` writes, are made of.
-const WORDS: [&str; 7] = [
-    "bench",
-    "changes",
-    "judge",
-    "measure",
-    "ubuntu-24.04",
-    "ubuntu-24.04-arm",
-    "/",
-];
+const WORDS: &str = "bench changes judge measure ubuntu-24.04 ubuntu-24.04-arm /";
 
 /// Why there is no comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +98,7 @@ impl Job {
             let parts = word.split_once('/');
             parts.is_some_and(|(one, other)| [one, other].iter().all(|part| matches!(part.parse(), Ok(0_u8..))))
         };
-        let is_ours = self.name.len() <= 40 && self.name.split(' ').all(|word| WORDS.contains(&word) || shard(word));
+        let is_ours = self.name.len() <= 40 && self.name.split(' ').all(|word| has_word(WORDS, word) || shard(word));
         let name = if is_ours { &self.name } else { "another job" };
         let step = self.steps.iter().find(|step| is_failure(step.conclusion.as_deref()));
         let step = step.map_or_else(String::new, |step| format!(", in step {}", step.number));

@@ -13,7 +13,7 @@ use wirebench_github::access::Access;
 use wirebench_github::api::{Api, Repeat};
 use wirebench_github::pull::Pull;
 use wirebench_github::rerun::{self, Commented, PullRequest};
-use wirebench_github::{Refusal, bench_command, event, sticky};
+use wirebench_github::{Refusal, event, sticky};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow:
@@ -53,7 +53,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
 
 fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcome> {
     let comment = &event.comment;
-    let asked = bench_command::globs(comment.body.as_deref().unwrap_or_default());
+    let asked = rerun::globs(comment.body.as_deref().unwrap_or_default());
     let Some(asked) = asked.filter(|_| event.action == "created" && event.issue.pull_request.is_some()) else {
         log::info!("nothing to do: no new comment on a pull request that begins with /bench");
         return Ok(Outcome::Done);
@@ -90,19 +90,16 @@ fn rerun(api: &Api, event: &Commented, workflow: &str) -> Result<u64, Refusal> {
     // After the pull request, so that no force-push between the two stays unseen.
     let replaced = rerun::head_replaced_at(api, pull.number)?;
     let run = rerun::choose(&runs, &pull, workflow, &event.comment.created_at, replaced.as_deref())?;
-    api.send::<Value>(
-        "POST",
-        &format!("/actions/runs/{}/rerun", run.id),
-        &json!({}),
-        Repeat::No,
-    )?;
+    let path = format!("/actions/runs/{}/rerun", run.id);
+    api.send::<Value>("POST", &path, Some(&json!({})), Repeat::No)?;
     Ok(run.id)
 }
 
 /// Adds a reaction to the comment. Failing to do so is no error.
 fn react(api: &Api, comment: u64, sign: &str) {
     let path = format!("/issues/comments/{comment}/reactions");
-    if let Err(error) = api.send::<Value>("POST", &path, &json!({ "content": sign }), Repeat::Yes) {
+    let body = json!({ "content": sign });
+    if let Err(error) = api.send::<Value>("POST", &path, Some(&body), Repeat::Yes) {
         log::warn!("warning: no reaction on the comment: {error}");
     }
 }

@@ -3,7 +3,6 @@
 
 mod error;
 mod response;
-mod retry;
 
 use std::io::Read as _;
 use std::thread::sleep;
@@ -14,13 +13,11 @@ use serde_json::Value;
 use ureq::http::Request;
 use ureq::{Agent, Body};
 
+use crate::access::{Access, is_loopback};
 pub use crate::api::error::ApiError;
 use crate::api::error::{advice, message, no_response};
-
-use crate::access::{Access, is_loopback};
-use crate::api::response::{RESPONSE_WITHIN, Response};
-pub use crate::api::retry::Repeat;
-use crate::api::retry::wait_before_retry;
+pub use crate::api::response::Repeat;
+use crate::api::response::{RESPONSE_WITHIN, Response, wait_before_retry};
 use crate::log_text::log_safe;
 
 /// The most attempts of one request.
@@ -75,7 +72,7 @@ impl Api {
     /// # Errors
     /// When there is no good response, or one that is not as GitHub documents it.
     pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
-        self.typed("GET", path, None, Repeat::Yes)
+        self.send("GET", path, None, Repeat::Yes)
     }
 
     /// Every entry of the list at `path`, over all its pages; `key` names the list where the response is an object.
@@ -100,27 +97,8 @@ impl Api {
             }
         }
         let said = format!("more than {} entries", PAGE * PAGES);
-        Err(self.error(
-            "GET",
-            path,
-            None,
-            &said,
-            "this is more than any pull request should have; tidy it up",
-        ))
-    }
-
-    /// Sends `body`, and reads the response.
-    ///
-    /// # Errors
-    /// As [`Self::get`].
-    pub fn send<T: DeserializeOwned>(
-        &self,
-        method: &str,
-        path: &str,
-        body: &Value,
-        repeat: Repeat,
-    ) -> Result<T, ApiError> {
-        self.typed(method, path, Some(body), repeat)
+        let advice = "this is more than any pull request should have; tidy it up";
+        Err(self.error("GET", path, None, &said, advice))
     }
 
     /// Makes something by POST, once: after a response that was lost, `find` looks for what the request may have made.
@@ -136,7 +114,7 @@ impl Api {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.send("POST", path, body, Repeat::No) {
+            match self.send("POST", path, Some(body), Repeat::No) {
                 // Lists follow what was made with a delay.
                 Err(error) if error.may_be_done() && tries < MAKE_TRIES && self.wait(FIRST_WAIT * tries) => {
                     if let Some(made) = find()? {
@@ -155,18 +133,19 @@ impl Api {
     pub fn redirect(&self, path: &str) -> Result<String, ApiError> {
         let response = self.answer("GET", path, None, Repeat::Yes)?;
         let to = response.headers.get("location").and_then(|to| to.to_str().ok());
-        match to {
-            Some(to) if response.status == 302 && (to.starts_with("https://") || self.both_here(to)) => {
-                Ok(to.to_owned())
-            }
-            _ => Err(self.error(
-                "GET",
-                path,
-                Some(response.status),
-                "no address to download from",
-                "try again; when it stays, GitHub has changed and wirebench needs to",
-            )),
+        // Plain HTTP only if both ends are this machine.
+        let is_allowed = |to: &str| to.starts_with("https://") || (is_loopback(&self.access.api) && is_loopback(to));
+        if let Some(to) = to.filter(|to| response.status == 302 && is_allowed(to)) {
+            return Ok(to.to_owned());
         }
+        let advice = "try again; when it stays, GitHub has changed and wirebench needs to";
+        Err(self.error(
+            "GET",
+            path,
+            Some(response.status),
+            "no address to download from",
+            advice,
+        ))
     }
 
     /// Downloads from an address outside of the API, without a token: at most `most` bytes, plus one if it is longer.
@@ -185,12 +164,8 @@ impl Api {
                 .and_then(|response| {
                     let status = response.status().as_u16();
                     let mut bytes = Vec::new();
-                    let body = response
-                        .into_body()
-                        .into_reader()
-                        .take(most + 1)
-                        .read_to_end(&mut bytes);
-                    match body {
+                    let body = response.into_body().into_reader();
+                    match body.take(most + 1).read_to_end(&mut bytes) {
                         Ok(_) if status == 200 => Ok(bytes),
                         Ok(_) => Err(format!("status {status}")),
                         Err(error) => Err(log_safe(&error.to_string())),
@@ -206,11 +181,11 @@ impl Api {
         }
     }
 
-    fn both_here(&self, address: &str) -> bool {
-        is_loopback(&self.access.api) && is_loopback(address)
-    }
-
-    fn typed<T: DeserializeOwned>(
+    /// Sends a request, and reads the response.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub fn send<T: DeserializeOwned>(
         &self,
         method: &str,
         path: &str,
@@ -220,13 +195,8 @@ impl Api {
         let response = self.answer(method, path, body, repeat)?;
         if !(200..300).contains(&response.status) {
             let status = Some(response.status);
-            return Err(self.error(
-                method,
-                path,
-                status,
-                &message(&response),
-                &advice(method, path, &response),
-            ));
+            let (message, advice) = (message(&response), advice(method, path, &response));
+            return Err(self.error(method, path, status, &message, &advice));
         }
         let text: &[u8] = if response.body.is_empty() {
             b"null"
@@ -265,13 +235,8 @@ impl Api {
             ..
         } = &self.access;
         let no_response = |error: &ureq::Error| {
-            self.error(
-                method,
-                path,
-                None,
-                &no_response(error),
-                "see whether the API can be reached, then run this again",
-            )
+            let advice = "see whether the API can be reached, then run this again";
+            self.error(method, path, None, &no_response(error), advice)
         };
         let request = Request::builder()
             .method(method)
@@ -281,17 +246,14 @@ impl Api {
             .header("X-GitHub-Api-Version", "2022-11-28");
         let response = match body {
             Some(body) => {
-                let request = request
-                    .header("Content-Type", "application/json")
-                    .body(body.to_string());
-                request
-                    .map_err(ureq::Error::Http)
-                    .and_then(|request| self.agent.run(request))
+                let request = request.header("Content-Type", "application/json");
+                let request = request.body(body.to_string()).map_err(ureq::Error::Http);
+                request.and_then(|request| self.agent.run(request))
             }
-            None => request
-                .body(())
-                .map_err(ureq::Error::Http)
-                .and_then(|request| self.agent.run(request)),
+            None => {
+                let request = request.body(()).map_err(ureq::Error::Http);
+                request.and_then(|request| self.agent.run(request))
+            }
         };
         let (parts, body): (_, Body) = response.map_err(|error| no_response(&error))?.into_parts();
         let mut bytes = Vec::new();
@@ -316,14 +278,9 @@ impl Api {
     }
 
     fn odd(&self, method: &str, path: &str, error: &serde_json::Error) -> ApiError {
+        let text = format!("an answer of another shape: {error}");
         let advice = "when it stays, GitHub has changed and wirebench needs to";
-        self.error(
-            method,
-            path,
-            None,
-            &format!("an answer of another shape: {error}"),
-            advice,
-        )
+        self.error(method, path, None, &text, advice)
     }
 
     fn error(&self, method: &str, path: &str, status: Option<u16>, text: &str, advice: &str) -> ApiError {
