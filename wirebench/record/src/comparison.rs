@@ -111,6 +111,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The most alarming verdict of the metrics that gate and are not accepted; `None` if there is none.
+    pub fn over_gating(metrics: &[ComparedMetric]) -> Option<Self> {
+        let gating = (metrics.iter()).filter(|metric| metric.primary && metric.accepted.is_none());
+        gating.map(|metric| metric.verdict).min()
+    }
+
     /// The verdict of a whole comparison: that of its most alarming series. Without any, it is unchanged when what got worse
     /// is accepted, and not judged otherwise.
     pub fn over(series: &[ComparedSeries]) -> Self {

@@ -16,7 +16,7 @@ pub const BUSY_MACHINE: &str = "the machine is busy";
 pub const BLOCKING_CALLS: [&str; 5] = ["nanosleep", "clock_nanosleep", "fsync", "fdatasync", "flock"];
 
 /// What was counted of one variant of a series.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
     /// Which side of a comparison it belongs to.
@@ -46,7 +46,7 @@ pub struct Counts {
 }
 
 /// How counting went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CountStatus {
     /// Every figure that the tools at hand can give was taken.
@@ -54,6 +54,7 @@ pub enum CountStatus {
     /// Some figures were refused, or a tool is missing; the others are good.
     Partial,
     /// Nothing could be counted: server or driver failed, or it was not the load asked for.
+    #[default]
     Failed,
     /// Nothing was tried: no tool for it on this machine.
     Skipped,
@@ -180,18 +181,12 @@ pub struct Source {
 
 impl Counts {
     /// Counts without any figure, and the reason.
-    pub const fn without(variant: Variant, status: CountStatus, reason: String) -> Self {
+    pub fn without(variant: Variant, status: CountStatus, reason: String) -> Self {
         Self {
             variant,
             status,
             reason: Some(reason),
-            remarks: Vec::new(),
-            figures: Vec::new(),
-            syscalls: BTreeMap::new(),
-            callers: Vec::new(),
-            functions: Vec::new(),
-            work: None,
-            stacks: BTreeMap::new(),
+            ..Self::default()
         }
     }
 

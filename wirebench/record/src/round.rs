@@ -10,7 +10,7 @@ use crate::ping::Ping;
 use crate::variant::Variant;
 
 /// How a round went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RoundStatus {
     /// Measured, and every check passed.
@@ -18,6 +18,7 @@ pub enum RoundStatus {
     /// Measured, but a check failed, so the numbers cannot be trusted.
     Invalid,
     /// Not measured: the server or the driver failed.
+    #[default]
     Failed,
 }
 
@@ -41,7 +42,7 @@ impl Bound {
 }
 
 /// One driver run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Round {
     /// Which side of a comparison it belongs to.
@@ -162,39 +163,13 @@ pub struct LoadPod {
 
 impl Round {
     /// A round that is not measured yet.
-    pub const fn unmeasured(variant: Variant, round: u32, position: usize, stage: u32) -> Self {
+    pub fn unmeasured(variant: Variant, round: u32, position: usize, stage: u32) -> Self {
         Self {
             variant,
             round,
             position,
             stage,
-            dropped: None,
-            status: RoundStatus::Failed,
-            reason: None,
-            failed_checks: Vec::new(),
-            took_ns: None,
-            elapsed_ns: None,
-            ok_count: None,
-            failed_count: None,
-            dropped_count: None,
-            cut_off_count: None,
-            errors: BTreeMap::new(),
-            latency_ns: None,
-            in_flight_permille: None,
-            server_cpu_ns: None,
-            driver_cpu_ns: None,
-            server_busy_permille: None,
-            driver_busy_permille: None,
-            bound: None,
-            server_peak_rss_bytes: None,
-            processes: Vec::new(),
-            connections_seen: None,
-            host_steal_ns: None,
-            payload_bytes: None,
-            server_ready_ns: None,
-            ping: None,
-            search: Vec::new(),
-            load_pods: Vec::new(),
+            ..Self::default()
         }
     }
 

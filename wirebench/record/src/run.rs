@@ -19,7 +19,7 @@ pub use crate::variant::Variant;
 pub const SCHEMA: &str = "wirebench.run/v1";
 
 /// One measurement on one host.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// Always `wirebench.run/v1`.
@@ -151,12 +151,13 @@ impl Run {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     /// Every planned round was measured.
     Complete,
     /// It was interrupted; everything measured until then is here.
+    #[default]
     Incomplete,
     /// At least one series failed; the others are whole.
     Failed,
@@ -204,7 +205,7 @@ pub struct Stage {
 }
 
 /// The code of one variant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VariantRevision {
     /// Which side.
     pub variant: Variant,
@@ -227,7 +228,7 @@ pub fn short_commit(commit: &str) -> &str {
 }
 
 /// One scenario, server and driver.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
     /// `scenario@server@driver`.
@@ -298,7 +299,7 @@ impl Series {
 }
 
 /// How a series went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SeriesStatus {
     /// Every round is ok.
@@ -310,5 +311,6 @@ pub enum SeriesStatus {
     /// Not every planned round was measured, because the run was interrupted.
     Incomplete,
     /// Not measured: this machine lacks the tools for it.
+    #[default]
     Skipped,
 }

@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which side of a comparison a round belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
     /// The code compared against.
     Baseline,
     /// The code in question; a run of one revision is a candidate alone.
+    #[default]
     Candidate,
     /// A pinned revision measured together with the others, so that trends are ratios to it and a slower machine cancels out.
     Reference,

@@ -219,9 +219,7 @@ fn side(variant: Variant, commit: &str, run: String) -> Side {
     let revision = VariantRevision {
         variant,
         commit: Some(commit.to_owned()),
-        modified: None,
-        name: None,
-        committed_at: None,
+        ..VariantRevision::default()
     };
     Side { run, revision }
 }
@@ -312,10 +310,7 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
         refuse!("{place}.functions: at most {FUNCTIONS} are admitted");
     }
     let metrics = metric::all(metrics, open_percent, place)?;
-    let gating = metrics
-        .iter()
-        .filter(|metric| metric.primary && metric.accepted.is_none());
-    let worst = gating.map(|metric| metric.verdict).min();
+    let worst = Verdict::over_gating(&metrics);
     let agrees = match presence {
         Presence::Both => {
             verdict == worst

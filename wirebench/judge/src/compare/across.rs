@@ -1,12 +1,11 @@
 //! Compares two runs made at different times: values are shown next to each other and not judged; a series whose digests
 //! differ is invalid.
 
-use crate::compare::counted;
 use crate::compare::gates::Gates;
 use crate::compare::paired::{method, side};
-use crate::compare::unjudged::{unjudged_metric, unjudged_series};
+use crate::compare::series::{unjudged_metric, unjudged_series};
 use crate::compare::verdict::percent;
-use crate::compare::{Rules, count};
+use crate::compare::{Rules, count, counted};
 use crate::limits;
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Verdict};
 use wirebench_record::counts::Counts;

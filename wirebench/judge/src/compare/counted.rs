@@ -2,22 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::both_sides::{Missing, NO_REASON, sides};
 use crate::compare::exact::{self, Counted, judge};
-use crate::compare::functions;
+use crate::compare::functions::{self, with_caller};
 use crate::compare::gates::Gates;
-use crate::compare::new_calls;
-use crate::compare::null;
-use crate::compare::series::{declared_differently, over_gating, presence, same_program};
-use crate::compare::unjudged::{unjudged_metric, unjudged_series};
+use crate::compare::series::{declared_differently, presence, same_program, unjudged_metric, unjudged_series};
 use crate::compare::verdict::accepted;
-use crate::compare::work;
+use crate::compare::{null, work};
 use wirebench_declare::compare::Margin;
-use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
-use wirebench_record::counts::Counts;
+use wirebench_record::comparison::{ComparedMetric, ComparedSeries, FunctionChange, Presence, Verdict};
+use wirebench_record::counts::{BLOCKING_CALLS, CountStatus, Counts};
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::{MetricReason, SeriesReason};
-use wirebench_record::run::{Run, Series, Variant};
+use wirebench_record::run::{Run, RunStatus, Series, SeriesStatus, Variant};
 
 /// A rise from 0 has no percentage; it is accepted by an entry of this size, the largest that can be written.
 const FROM_ZERO_PERCENT: f64 = 999.0;
@@ -46,8 +42,8 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
             let judged = |metric| judged(run, series, (baseline, candidate), metric, gates.margin(series, metric));
             compared.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
             compared.functions = functions::changes(baseline, candidate, &compared.metrics);
-            new_calls::add_to_list(baseline, candidate, &mut compared.functions);
-            compared.verdict = over_gating(&compared.metrics);
+            add_new_calls(baseline, candidate, &mut compared.functions);
+            compared.verdict = Verdict::over_gating(&compared.metrics);
             compared.reason = reason(series, baseline, candidate, &compared.metrics);
         }
     }
@@ -150,7 +146,7 @@ fn judged(
         }
     }
     let looks_fine = metric == Metric::Syscalls && matches!(judged.verdict, Verdict::Unchanged | Verdict::Improved);
-    if let Some(blocking) = new_calls::blocking(sides.0, sides.1).filter(|_| looks_fine) {
+    if let Some(blocking) = new_blocking_call(sides.0, sides.1).filter(|_| looks_fine) {
         (judged.verdict, judged.reason) = (Verdict::Inconclusive, blocking);
     }
     Some(judged)
@@ -203,4 +199,103 @@ pub(super) fn across(baseline: &Counts, candidate: &Counts, metric: Metric, marg
         spread_percent: judgement.spread,
         ..unjudged_metric(metric, margin)
     })
+}
+
+/// Calls that the candidate makes per request and the baseline does not, the most frequent first.
+fn new_calls<'a>(baseline: &'a Counts, candidate: &'a Counts) -> Vec<(&'a str, f64)> {
+    // Without a list of the baseline's calls, every call would look new.
+    if baseline.syscalls.is_empty() {
+        return Vec::new();
+    }
+    let absent = |name: &str| baseline.syscalls.get(name).is_none_or(|calls| *calls <= 0.0);
+    let mut calls: Vec<(&str, f64)> = (candidate.syscalls.iter())
+        .map(|(name, calls)| (name.as_str(), *calls))
+        .filter(|(name, calls)| *calls > 0.0 && absent(name))
+        .collect();
+    calls.sort_by(|one, other| other.1.total_cmp(&one.1));
+    calls
+}
+
+/// Why the number of system calls cannot be called unchanged: a new call blocks requests. `None` if no new call does.
+fn new_blocking_call(baseline: &Counts, candidate: &Counts) -> Option<MetricReason> {
+    let (name, calls) = (new_calls(baseline, candidate).into_iter()).find(|(name, _)| BLOCKING_CALLS.contains(name))?;
+    Some(MetricReason::NewBlockingCall {
+        call: name.to_owned(),
+        per_request: calls,
+    })
+}
+
+/// Adds the new calls that are not listed yet.
+fn add_new_calls(baseline: &Counts, candidate: &Counts, functions: &mut Vec<FunctionChange>) {
+    let whole = baseline.value(Metric::Syscalls).map_or(0.0, |(value, _)| value);
+    for (name, calls) in new_calls(baseline, candidate) {
+        let listed = |one: &FunctionChange| one.metric == Metric::Syscalls && one.function == name;
+        if !functions.iter().any(listed) {
+            let change = FunctionChange {
+                metric: Metric::Syscalls,
+                function: name.to_owned(),
+                baseline: 0.0,
+                candidate: calls,
+                share_percent: if whole > 0.0 { calls / whole * 100.0 } else { 100.0 },
+                own_code: false,
+                caller: None,
+                source: None,
+            };
+            functions.push(with_caller(change, baseline, candidate));
+        }
+    }
+}
+
+/// Stands for a reason that the record does not give.
+pub(super) const NO_REASON: &str = "no reason recorded";
+
+/// Why a series has no counts to compare.
+pub(super) enum Missing {
+    /// Counting was not tried, so there is no verdict.
+    NotTried(SeriesReason),
+    /// Counting failed.
+    Failed(SeriesReason),
+}
+
+/// The counts of baseline and candidate.
+pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'a Counts), Missing> {
+    let or_none = |reason: Option<&String>| reason.map_or(NO_REASON, String::as_str).to_owned();
+    let not_tried = |reason| Missing::NotTried(SeriesReason::Text { text: or_none(reason) });
+    let status_of = |side| series.counts_of(side).map(|counts| counts.status);
+    // The change made it impossible to count, for example because its server closes every connection.
+    let is_lost = matches!(
+        (status_of(Variant::Baseline), status_of(Variant::Candidate)),
+        (Some(CountStatus::Ok | CountStatus::Partial), Some(CountStatus::Skipped))
+    );
+    if series.status == SeriesStatus::Skipped && !is_lost {
+        return Err(not_tried(series.reason.as_ref()));
+    }
+    let side = |side: Variant| {
+        let failed = |reason| {
+            let why = or_none(reason);
+            Missing::Failed(SeriesReason::NotCounted { side, why })
+        };
+        match series.counts_of(side) {
+            Some(counts) if counts.status == CountStatus::Failed || (is_lost && side == Variant::Candidate) => {
+                Err(failed(counts.reason.as_ref()))
+            }
+            Some(counts) if counts.status == CountStatus::Skipped => Err(not_tried(counts.reason.as_ref())),
+            Some(counts) => Ok(counts),
+            None if run.status == RunStatus::Incomplete => {
+                Err(Missing::NotTried(SeriesReason::InterruptedBeforeCounting))
+            }
+            None => Err(failed(series.reason.as_ref())),
+        }
+    };
+    match (side(Variant::Baseline), side(Variant::Candidate)) {
+        (Ok(baseline), Ok(candidate)) => Ok((baseline, candidate)),
+        // A side that was not counted takes precedence over a side whose counting failed: the series cannot be compared.
+        (Err(not_tried @ Missing::NotTried(_)), _) | (_, Err(not_tried @ Missing::NotTried(_))) => Err(not_tried),
+        // If counting fails on both sides, the cause is the server or the driver, not the change.
+        (Err(Missing::Failed(SeriesReason::NotCounted { why, .. })), Err(Missing::Failed(_))) => {
+            let text = format!("nothing was counted on either side: {why}");
+            Err(Missing::NotTried(SeriesReason::Text { text }))
+        }
+        (Err(failed), _) | (_, Err(failed)) => Err(failed),
+    }
 }

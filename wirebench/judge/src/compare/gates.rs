@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::both_sides::sides;
+use crate::compare::counted::sides;
 use crate::compare::functions::has_whole_stacks;
 use wirebench_declare::compare::{Margin, Margins};
 use wirebench_record::counts::Counts;

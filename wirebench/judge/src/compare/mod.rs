@@ -2,18 +2,15 @@
 //! counts by their spread. Reads only records.
 
 mod across;
-mod both_sides;
 mod cell;
 mod counted;
 mod exact;
 mod functions;
 mod gates;
-mod new_calls;
 mod null;
 mod paired;
 mod screen;
 mod series;
-mod unjudged;
 mod verdict;
 mod work;
 

@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::compare::cell::{Cell, pairs};
-use crate::compare::counted;
 use crate::compare::gates::Gates;
 use crate::compare::null::TimedNull;
 use crate::compare::screen::{suspicion, without_second_stage};
-use crate::compare::series::{declared_differently, over_gating, presence, same_program};
-use crate::compare::unjudged::unjudged_series;
+use crate::compare::series::{declared_differently, presence, same_program, unjudged_series};
 use crate::compare::verdict::{JudgedCell, TestResult, metric};
 use crate::compare::{
     ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,
-    count,
+    count, counted,
 };
 use crate::limits;
 use wirebench_record::comparison::{
@@ -157,7 +155,7 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
     let verdict = match &broken {
         _ if !is_on_both => None,
         Some(_) => Some(Verdict::Invalid),
-        None => over_gating(&metrics),
+        None => Verdict::over_gating(&metrics),
     };
     let unmeasured = is_on_both && verdict.is_none() && metrics.is_empty();
     let reason = broken

@@ -1,8 +1,9 @@
 //! What timed and counted series share: on which sides they are, their verdict, and their remarks.
 
-use crate::compare::unjudged::unjudged_series;
+use wirebench_declare::compare::Margin;
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
-use wirebench_record::reason::SeriesReason;
+use wirebench_record::metric::Metric;
+use wirebench_record::reason::{MetricReason, SeriesReason};
 use wirebench_record::run::{Series, Variant};
 
 /// On which sides a series of one run is.
@@ -24,16 +25,55 @@ pub(super) fn same_program(series: &Series) -> ComparedSeries {
     }
 }
 
-/// The verdict of a series, over its gating metrics that are not accepted.
-pub(super) fn over_gating(metrics: &[ComparedMetric]) -> Option<Verdict> {
-    (metrics.iter())
-        .filter(|metric| metric.primary && metric.accepted.is_none())
-        .map(|metric| metric.verdict)
-        .min()
-}
-
 /// The remark on a series whose load the baseline declares differently.
 pub(super) fn declared_differently(series: &Series) -> Option<SeriesReason> {
     let differs = series.baseline_digest.is_some();
     differs.then_some(SeriesReason::DeclaredDifferently)
+}
+
+/// A series without verdict, reason and metrics.
+pub(super) fn unjudged_series(series: &Series, presence: Presence) -> ComparedSeries {
+    ComparedSeries {
+        id: series.id.clone(),
+        scenario: series.scenario.clone(),
+        presence,
+        verdict: None,
+        reason: None,
+        same_program: false,
+        metrics: Vec::new(),
+        functions: Vec::new(),
+        work: None,
+    }
+}
+
+/// A metric without figures: invalid until it is judged.
+pub(super) fn unjudged_metric(metric: Metric, margin: Margin) -> ComparedMetric {
+    ComparedMetric {
+        metric,
+        unit: metric.unit().into(),
+        better: metric.better(),
+        primary: margin.gate,
+        verdict: Verdict::Invalid,
+        reason: MetricReason::Elsewhere,
+        accepted: None,
+        baseline: None,
+        candidate: None,
+        effect_percent: None,
+        effect_low_percent: None,
+        effect_high_percent: None,
+        worse_at_most_percent: None,
+        margin_percent: margin.margin.percent(),
+        resolvable_percent: None,
+        spread_percent: None,
+        p_worse: None,
+        p_better: None,
+        stage: 1,
+        pairs: 0,
+        kept: 0,
+        dropped_baseline: 0,
+        dropped_candidate: 0,
+        null_percent: None,
+        null_pairs: 0,
+        flame_graph: None,
+    }
 }

@@ -3,7 +3,7 @@
 use crate::compare::cell::{Cell, Estimates};
 use crate::compare::null::TimedNull;
 use crate::compare::screen::{Suspicion, is_worse_around_margin};
-use crate::compare::unjudged::unjudged_metric;
+use crate::compare::series::unjudged_metric;
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN, count};
 use wirebench_record::comparison::{ComparedMetric, Verdict};
 use wirebench_record::metric::{Better, Metric};

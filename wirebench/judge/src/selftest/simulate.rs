@@ -8,8 +8,8 @@ use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use crate::selftest::Source;
 use wirebench_record::run::{
-    CpuTime, Host, Latency, LoadRecord, Pinning, Round, RoundStatus, Run, RunStatus, SCHEMA, Series, SeriesStatus,
-    Spent, Variant, VariantRevision,
+    CpuTime, Host, Latency, LoadRecord, Round, RoundStatus, Run, RunStatus, SCHEMA, Series, SeriesStatus, Variant,
+    VariantRevision,
 };
 
 /// Good responses in a simulated round: enough for a 99th percentile.
@@ -88,10 +88,8 @@ impl Source for Model {
     fn empty(&self) -> Run {
         let revision = |variant| VariantRevision {
             variant,
-            commit: None,
-            modified: None,
             name: Some("simulated".into()),
-            committed_at: None,
+            ..VariantRevision::default()
         };
         Run {
             schema: SCHEMA.into(),
@@ -99,35 +97,15 @@ impl Source for Model {
             trigger: "selftest".into(),
             profile: "simulated".into(),
             status: RunStatus::Complete,
-            reason: None,
-            started_at: String::new(),
-            finished_at: String::new(),
-            spent: Spent::default(),
-            seed: 0,
-            rounds_planned: 0,
-            repeat: String::new(),
-            stages: Vec::new(),
-            shards: Vec::new(),
-            hosts: Vec::new(),
-            dependencies: Vec::new(),
-            accepted: Vec::new(),
             host: Host {
-                cpu_model: None,
                 cpu_count: 1,
-                memory_bytes: None,
                 kernel: "simulated".into(),
-                image: None,
-                loopback_mtu_bytes: None,
                 fingerprint: "000000000000".into(),
+                ..Host::default()
             },
-            pinning: Pinning {
-                server_cores: Vec::new(),
-                driver_cores: Vec::new(),
-                unlocked: false,
-            },
-            tools: Vec::new(),
             variants: vec![revision(Variant::Baseline), revision(Variant::Candidate)],
             series: (0..self.scenarios).map(empty_series).collect(),
+            ..Run::default()
         }
     }
 
@@ -164,16 +142,8 @@ fn empty_series(place: usize) -> Series {
             ..LoadRecord::default()
         },
         digest: "000000000000".into(),
-        command: Vec::new(),
         status: SeriesStatus::Ok,
-        reason: None,
-        missing_in: None,
-        same_program: false,
-        limits: Vec::new(),
-        baseline_digest: None,
-        injected_burn_ns: None,
-        counts: Vec::new(),
-        rounds: Vec::new(),
+        ..Series::default()
     }
 }
 

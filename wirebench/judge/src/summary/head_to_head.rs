@@ -1,9 +1,8 @@
 //! The servers that one driver loaded with the same work: each compared with the first of them.
 
 use crate::summary::multiple::Multiple;
-use crate::summary::{Row, Section, candidate_rounds};
+use crate::summary::{Row, Section, good_rounds};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::RoundStatus;
 use wirebench_stats::quantile::median;
 
 /// Whether a protocol is one of gRPC's.
@@ -76,7 +75,7 @@ impl Row<'_> {
     /// rates one after the other as long as they have the same results: medians over them.
     pub fn tried_rates(&self) -> Vec<(f64, f64)> {
         let mut steps: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
-        for round in candidate_rounds(self.series).filter(|round| round.status == RoundStatus::Ok) {
+        for round in good_rounds(self.series) {
             for (number, step) in round.search.iter().enumerate() {
                 if let (Some(rate), Some(latency)) = (step.achieved_per_s, step.p99_ns) {
                     steps.resize_with(steps.len().max(number + 1), Default::default);

@@ -1,18 +1,14 @@
 //! Summarises a run: medians and spreads over rounds. Reads only the record.
 
 pub mod comparison;
-pub mod equal_code;
 pub mod head_to_head;
 pub mod multiple;
-pub mod offered;
-pub mod processes;
 pub mod quality;
-mod rounds;
-
-pub use rounds::candidate_rounds;
 
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Bound, RoundStatus, Run, Series, SeriesStatus};
+use wirebench_record::run::{
+    Bound, CpuTime, LoadRecord, ProcessUsage, Round, RoundStatus, Run, Series, SeriesStatus, Variant,
+};
 use wirebench_stats::quantile::median;
 
 /// The median of some values, such as a metric over a series' good rounds, with the smallest and the largest.
@@ -54,16 +50,15 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     fn new(run: &Run, series: &'a Series) -> Self {
-        let good = || candidate_rounds(series).filter(|round| round.status == RoundStatus::Ok);
-        let votes = |bound| good().filter(|round| round.bound == Some(bound)).count();
+        let votes = |bound| good_rounds(series).filter(|round| round.bound == Some(bound)).count();
         let bound = [Bound::Client, Bound::Server, Bound::Neither]
             .into_iter()
             .max_by_key(|bound| votes(*bound));
         Self {
             series,
-            ok_rounds: good().count(),
+            ok_rounds: good_rounds(series).count(),
             bound: bound.filter(|bound| votes(*bound) > 0),
-            payload_bytes: good().find_map(|round| round.payload_bytes),
+            payload_bytes: good_rounds(series).find_map(|round| round.payload_bytes),
             shard: run.shard_of(&series.id),
         }
     }
@@ -110,12 +105,8 @@ impl<'a> Row<'a> {
         if open {
             words.push("open loop".to_owned());
         }
-        let good = candidate_rounds(self.series).filter(|round| round.status == RoundStatus::Ok);
-        let opened = median(
-            &good
-                .filter_map(|round| round.connections_seen.map(f64::from))
-                .collect::<Vec<f64>>(),
-        );
+        let opened = good_rounds(self.series).filter_map(|round| round.connections_seen.map(f64::from));
+        let opened = median(&opened.collect::<Vec<f64>>());
         // More than a spare one for each worker: they are closed and opened again.
         let is_more = |opened: &f64| load.connections.is_some_and(|asked| *opened > f64::from(asked * 2));
         if let Some(opened) = opened.filter(is_more) {
@@ -165,4 +156,218 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
         }
     }
     sections
+}
+
+/// The rate that an open loop offered, and the rate it achieved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offered {
+    /// Requests per second offered: as declared or measured, or the median of the rates that a search found.
+    pub per_s: f64,
+    /// Good responses as a share of the requests offered, over the good rounds.
+    pub achieved: Option<Spread>,
+    /// Dropped requests over all rounds; `None` if the driver does not count them.
+    pub dropped: Option<u64>,
+}
+
+impl Row<'_> {
+    /// The offered rate; `None` for a closed loop, and if no rate was known or found.
+    pub fn offered(&self) -> Option<Offered> {
+        let load = &self.series.load;
+        let good: Vec<(f64, &Round)> = good_rounds(self.series)
+            .filter_map(|round| Some((f64::from(rate(load, round)?), round)))
+            .collect();
+        let share = |(rate, round): &(f64, &Round)| {
+            let elapsed = round.elapsed_ns.filter(|ns| *ns > 0)? as f64 / 1e9;
+            Some(round.ok_count? as f64 / elapsed / rate)
+        };
+        let shares: Vec<f64> = good.iter().filter_map(share).collect();
+        let rates: Vec<f64> = good.iter().map(|(rate, _)| *rate).collect();
+        let dropped: Vec<u64> = candidate_rounds(self.series)
+            .filter_map(|round| round.dropped_count)
+            .collect();
+        Some(Offered {
+            per_s: load.rate_per_s.map(f64::from).or_else(|| median(&rates))?,
+            achieved: Spread::of(&shares),
+            dropped: (!dropped.is_empty()).then(|| dropped.iter().sum()),
+        })
+    }
+}
+
+/// Requests per second that a round offered: the load's rate, or the highest that passed in its search.
+fn rate(load: &LoadRecord, round: &Round) -> Option<u32> {
+    let passed = round.search.iter().filter(|step| step.passed);
+    load.rate_per_s.or_else(|| passed.map(|step| step.rate_per_s).max())
+}
+
+/// One process of a chain: medians over the good rounds; `None` if no round has the value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessRow<'a> {
+    /// The tier's name; for the front, the server's.
+    pub name: &'a str,
+    /// CPU time per request, ns.
+    pub cpu_per_request_ns: Option<f64>,
+    /// Largest resident memory, bytes.
+    pub peak_rss_bytes: Option<f64>,
+    /// Resident memory at the end of the load, bytes.
+    pub rss_bytes: Option<f64>,
+    /// Bytes received per second.
+    pub received_bytes_per_s: Option<f64>,
+    /// Bytes sent per second.
+    pub sent_bytes_per_s: Option<f64>,
+    /// Connections.
+    pub connections: Option<f64>,
+}
+
+/// The processes of a chain, the front first; empty for a server of one process.
+pub fn processes(series: &Series) -> Vec<ProcessRow<'_>> {
+    let Some(first) = good_rounds(series).find(|round| round.processes.len() > 1) else {
+        return Vec::new();
+    };
+    let row = |name| {
+        let values = |value: &dyn Fn(&Round, &ProcessUsage) -> Option<f64>| {
+            let of = |round: &Round| {
+                let process = round.processes.iter().find(|process| process.name == name)?;
+                value(round, process)
+            };
+            median(&good_rounds(series).filter_map(of).collect::<Vec<f64>>())
+        };
+        ProcessRow {
+            name,
+            cpu_per_request_ns: values(&|round, process| {
+                let requests = round.ok_count.filter(|count| *count > 0)?;
+                Some(process.cpu_ns.map(CpuTime::total)? as f64 / requests as f64)
+            }),
+            peak_rss_bytes: values(&|_, process| process.peak_rss_bytes.map(|size| size as f64)),
+            rss_bytes: values(&|_, process| process.rss_bytes.map(|size| size as f64)),
+            received_bytes_per_s: values(&|_, process| process.received_bytes_per_s.map(|size| size as f64)),
+            sent_bytes_per_s: values(&|_, process| process.sent_bytes_per_s.map(|size| size as f64)),
+            connections: values(&|_, process| process.connections_seen.map(f64::from)),
+        }
+    };
+    first
+        .processes
+        .iter()
+        .map(|process| row(process.name.as_str()))
+        .collect()
+}
+
+/// The candidate's rounds. Rounds of a baseline or a reference are shown in comparisons and trends only.
+pub fn candidate_rounds(series: &Series) -> impl Iterator<Item = &Round> {
+    series.rounds.iter().filter(|round| round.variant == Variant::Candidate)
+}
+
+/// The rounds of the candidate that passed every check.
+pub fn good_rounds(series: &Series) -> impl Iterator<Item = &Round> {
+    candidate_rounds(series).filter(|round| round.status == RoundStatus::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::sections;
+    use wirebench_record::run::{Run, SearchRecord, SearchStep};
+    use wirebench_testing::reference;
+
+    /// The first series of the reference run with another load and one round of 1,980 good responses in 2 s.
+    fn run(load: LoadRecord, search: Vec<SearchStep>) -> Run {
+        let mut run = reference();
+        let series = run.series.iter_mut().find(|series| !series.is_counted()).unwrap();
+        let mut round = series.rounds[0].clone();
+        round.ok_count = Some(1_980);
+        round.elapsed_ns = Some(2_000_000_000);
+        round.dropped_count = Some(3);
+        round.search = search;
+        series.rounds = vec![round];
+        series.load = load;
+        run
+    }
+
+    fn offered(run: &Run) -> Option<Offered> {
+        sections(run)[0].rows[0].offered()
+    }
+
+    #[test]
+    fn achieved_is_a_share_of_the_rate_that_was_offered() {
+        let fixed = LoadRecord {
+            rate_per_s: Some(1_000),
+            ..LoadRecord::default()
+        };
+        let found = offered(&run(fixed, Vec::new())).unwrap();
+        assert_eq!((found.per_s, found.dropped), (1_000.0, Some(3)));
+        assert_eq!(found.achieved.unwrap().median, 0.99);
+        assert_eq!(offered(&run(LoadRecord::default(), Vec::new())), None);
+    }
+
+    #[test]
+    fn a_search_offers_the_highest_rate_that_passed() {
+        let step = |rate_per_s, passed| SearchStep {
+            rate_per_s,
+            achieved_per_s: None,
+            p99_ns: None,
+            passed,
+            why: None,
+        };
+        let searched = LoadRecord {
+            search: Some(SearchRecord {
+                p99_ns: 1,
+                from_per_s: 1,
+                to_per_s: 9_000,
+            }),
+            ..LoadRecord::default()
+        };
+        let steps = vec![step(990, true), step(2_000, false), step(1_100, true)];
+        assert_eq!(offered(&run(searched, steps)).unwrap().per_s, 1_100.0);
+    }
+}
+
+#[cfg(test)]
+mod processes_tests {
+    use super::*;
+    use wirebench_record::run::Variant;
+    use wirebench_testing::reference;
+
+    fn usage(name: &str, cpu: u64, rss: Option<u64>) -> ProcessUsage {
+        ProcessUsage {
+            name: name.into(),
+            cpu_ns: Some(CpuTime { user: cpu, system: cpu }),
+            peak_rss_bytes: rss,
+            rss_bytes: rss,
+            received_bytes_per_s: None,
+            sent_bytes_per_s: None,
+            connections_seen: Some(7),
+        }
+    }
+
+    fn round(status: RoundStatus, processes: Vec<ProcessUsage>) -> Round {
+        Round {
+            status,
+            ok_count: Some(10),
+            processes,
+            ..Round::unmeasured(Variant::Candidate, 0, 0, 1)
+        }
+    }
+
+    #[test]
+    fn good_rounds_of_a_chain_alone_count() {
+        let chain = |status, cpu| {
+            round(
+                status,
+                vec![usage("front", cpu, None), usage("store", 2 * cpu, Some(9))],
+            )
+        };
+        let mut series = reference().series.remove(0);
+        series.rounds = vec![
+            chain(RoundStatus::Invalid, 1),
+            chain(RoundStatus::Ok, 100),
+            chain(RoundStatus::Ok, 300),
+            chain(RoundStatus::Ok, 200),
+        ];
+        let rows = processes(&series);
+        let cpu: Vec<_> = rows.iter().map(|row| (row.name, row.cpu_per_request_ns)).collect();
+        assert_eq!(cpu, [("front", Some(40.0)), ("store", Some(80.0))]);
+        assert_eq!((rows[0].rss_bytes, rows[1].rss_bytes), (None, Some(9.0)));
+        assert_eq!((rows[1].connections, rows[1].sent_bytes_per_s), (Some(7.0), None));
+        series.rounds = vec![round(RoundStatus::Ok, vec![usage("alone", 1, None)])];
+        assert_eq!(processes(&series), []);
+    }
 }

@@ -2,8 +2,7 @@
 
 use crate::report::format::{bytes, count, plain, time};
 use crate::report::values::figure;
-use wirebench_judge::summary::processes::ProcessRow;
-use wirebench_judge::summary::{self, Row, Spread};
+use wirebench_judge::summary::{self, ProcessRow, Row, Spread};
 use wirebench_record::metric::{Metric, Notation};
 use wirebench_record::run::Series;
 
@@ -87,7 +86,7 @@ pub fn processes(series: &Series) -> Vec<[String; 7]> {
             shown(row.connections, count),
         ]
     };
-    summary::processes::processes(series).into_iter().map(line).collect()
+    summary::processes(series).into_iter().map(line).collect()
 }
 
 fn shown(row: &Row, metric: Metric, write: impl Fn(Spread) -> String) -> String {

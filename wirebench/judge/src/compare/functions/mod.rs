@@ -1,17 +1,15 @@
 //! The functions and system calls that carry a change of a counted series: matched by name, the one to blame first.
 
-mod attribution;
 mod costs;
-mod ranking;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use self::attribution::{charge_callers, charge_only_caller, undo_inlining};
 pub(super) use self::costs::has_whole_stacks;
-use self::costs::{Costs, are_comparable, of_functions, of_syscalls};
-use self::ranking::Ranking;
+use self::costs::{
+    Costs, Ranking, are_comparable, charge_callers, charge_only_caller, of_functions, of_syscalls, undo_inlining,
+};
 use wirebench_record::comparison::{ComparedMetric, FunctionChange, Verdict};
 use wirebench_record::counts::{Counts, Source};
 use wirebench_record::metric::Metric;

@@ -1,16 +1,14 @@
 //! Sorts the rows of a comparison for readers, the most alarming first. Judges nothing: every verdict is from the
 //! record.
 
-mod contradiction;
 mod row;
 #[cfg(test)]
 mod tests;
 
-pub use contradiction::contradiction;
-pub use row::{Row, RowStatus};
-
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+pub use row::{Row, RowStatus};
 
 use crate::summary::Spread;
 use wirebench_record::comparison::{
@@ -20,7 +18,7 @@ use wirebench_record::metric::Metric;
 use wirebench_record::reason::SeriesReason;
 
 /// The rows of a comparison.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings<'a> {
     /// The rows that decide the overall verdict, the most alarming first.
     pub gating: Vec<Row<'a>>,
@@ -52,14 +50,7 @@ pub struct Work<'a> {
 impl<'a> Findings<'a> {
     /// Sorts a comparison's series and metrics.
     pub fn of(comparison: &'a Comparison) -> Self {
-        let mut findings = Self {
-            gating: Vec::new(),
-            informative: Vec::new(),
-            added: Vec::new(),
-            removed: Vec::new(),
-            unmeasured: Vec::new(),
-            same: Vec::new(),
-        };
+        let mut findings = Self::default();
         for series in &comparison.series {
             match series.presence {
                 Presence::Added => findings.added.push(series),
@@ -243,4 +234,26 @@ impl<'a> Findings<'a> {
 /// Whether a change is a system call that the baseline does not make.
 pub fn is_new_call(change: &FunctionChange) -> bool {
     change.metric == Metric::Syscalls && change.baseline <= 0.0 && change.candidate > 0.0
+}
+
+/// A verdict that contradicts the comparison's rows, in one sentence: the overall verdict must be as alarming as that of the
+/// most alarming series, and the verdict of a series as alarming as that of its most alarming gating metric. `None` if all
+/// agree.
+pub fn contradiction(comparison: &Comparison) -> Option<String> {
+    for series in &comparison.series {
+        let worst = Verdict::over_gating(&series.metrics);
+        if worst.is_some_and(|worst| series.verdict.is_none_or(|verdict| verdict > worst)) {
+            return Some(format!("{} is less alarming than its own metrics", series.id));
+        }
+        if series.verdict.is_some_and(|verdict| comparison.verdict > verdict) {
+            return Some(format!(
+                "the overall verdict is less alarming than that of {}",
+                series.id
+            ));
+        }
+    }
+    if comparison.paired && comparison.verdict != Verdict::over(&comparison.series) {
+        return Some("the overall verdict is not that of its series".into());
+    }
+    None
 }
