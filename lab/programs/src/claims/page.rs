@@ -16,7 +16,7 @@ use wirebench_present::report::format::{machines, three_digits};
 use wirebench_present::report::head_to_head::times;
 use wirebench_present::site::ratio::Ratio;
 use wirebench_present::site::shown::{instant, name, sentence};
-use wirebench_present::site::svg::Picture;
+use wirebench_present::site::svg::Markup;
 use wirebench_record::run::Run;
 
 #[derive(Template)]
@@ -25,7 +25,7 @@ struct Page {
     headline: String,
     cases: Vec<JobLine>,
     jobs: Vec<JobLine>,
-    picture: Option<Picture>,
+    picture: Option<Markup>,
     comparisons: Vec<Section>,
 }
 
@@ -46,7 +46,7 @@ struct Section {
     run: String,
     started: String,
     machine: String,
-    picture: Option<Picture>,
+    picture: Option<Markup>,
     claims: Vec<ClaimLine>,
     /// What the published figures say against each other: figures, arithmetic, finding.
     contradictions: Vec<[String; 3]>,
@@ -94,7 +94,7 @@ fn job_line(answer: &Answer) -> JobLine {
     }
 }
 
-fn of_jobs(answers: &[Answer]) -> Option<Picture> {
+fn of_jobs(answers: &[Answer]) -> Option<Markup> {
     let rows: Vec<Row> = answers
         .iter()
         .filter_map(|answer| Some((name(&answer.name()), vec![(Mark::Dot, answer.server_cpu?.into())])))
@@ -120,7 +120,7 @@ fn section(comparison: &PublicComparison, run: &Run) -> Section {
 }
 
 /// Each measured claim: what was published, and ours on equal terms.
-fn of_claims(outcomes: &[Outcome]) -> Option<Picture> {
+fn of_claims(outcomes: &[Outcome]) -> Option<Markup> {
     let row = |outcome: &Outcome, tested: &TestedClaim| {
         let equal = tested.equal.as_ref()?.times?;
         let claimed = tested.claimed().filter(|claimed| *claimed > 0.0)?;

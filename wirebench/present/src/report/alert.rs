@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::report::escape::{code, prose};
-use crate::report::format::plural;
-use crate::report::percent::change;
+use crate::report::format::{change, plural};
 use crate::report::table::{Table, number, text};
 use crate::report::trend::{headline, open_regressions};
 use wirebench_history::follow::RUNS_SOURCE;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::report::escape::Escape;
-use crate::report::percent::{FACTOR_FROM, change, size};
+use crate::report::format::{FACTOR_FROM, change, size};
 use wirebench_record::metric::Metric;
 use wirebench_record::trend::{Direction, Group};
 

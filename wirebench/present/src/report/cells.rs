@@ -1,7 +1,6 @@
 //! A series' figures as text, the same in every table.
 
-use crate::report::format::{bytes, count, plain, time};
-use crate::report::values::figure;
+use crate::report::format::{bytes, count, figure, plain, time};
 use wirebench_judge::summary::{self, ProcessRow, Row, Spread};
 use wirebench_record::metric::{Metric, Notation};
 use wirebench_record::run::Series;

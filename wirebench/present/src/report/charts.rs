@@ -8,7 +8,7 @@ use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::report::format::{count, time};
 use crate::report::gnuplot::{self, ChartError};
-use crate::report::kind::Kind;
+use crate::report::scenario::Kind;
 use wirebench_judge::summary::{Row, Section, candidate_rounds, sections};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Latency, RoundStatus, Run, Series};

@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::report::escape::Escape;
-use crate::report::format::plain;
+use crate::report::format::{figure, plain};
 use crate::report::table::{Column, Table, in_two_lines, number, text};
-use crate::report::values::figure;
 use wirebench_judge::summary::counted;
 use wirebench_record::counts::{CountStatus, Counts, Figure};
 use wirebench_record::metric::Metric;

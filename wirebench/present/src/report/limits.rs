@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::report::format::plain;
+use crate::report::format::{figure, plain};
 use crate::report::table::{Table, text};
-use crate::report::values::figure;
 use wirebench_record::limit::{JudgedLimit, LimitVerdict};
 use wirebench_record::metric::Better;
 

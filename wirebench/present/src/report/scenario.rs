@@ -1,13 +1,10 @@
 //! One scenario of a run as it is shown: what was measured, and its tables.
 
-use crate::report::cells;
 use crate::report::charts::Chart;
 use crate::report::escape::prose;
 use crate::report::format::bytes;
-use crate::report::head_to_head;
-use crate::report::kind::Kind;
-use crate::report::pacing;
 use crate::report::table::{Column, Table, in_two_lines, number, text};
+use crate::report::{cells, head_to_head, pacing};
 use wirebench_judge::summary::{Row, Section};
 use wirebench_record::metric::Metric;
 
@@ -126,4 +123,27 @@ fn chain(row: &Row) -> Option<(String, Table)> {
     let (server, driver) = (&row.series.server, &row.series.driver);
     let about = format!("Processes of the chain {server}, asked by {driver}:");
     Some((about, Table::new(columns, rows)))
+}
+
+/// What the series of a scenario measure: all of them the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Process starts.
+    StartUp,
+    /// Iterations inside a program.
+    Benchmark,
+    /// A server under load.
+    Load,
+}
+
+impl Kind {
+    pub(super) fn of(section: &Section) -> Self {
+        if section.rows.iter().all(Row::is_start_up) {
+            Self::StartUp
+        } else if section.rows.iter().all(Row::is_benchmark) {
+            Self::Benchmark
+        } else {
+            Self::Load
+        }
+    }
 }

@@ -11,24 +11,13 @@ pub(crate) const fn of_run(status: RunStatus) -> &'static str {
     }
 }
 
-/// The status of a series.
-pub(crate) const fn of_series(status: SeriesStatus) -> &'static str {
+/// The status of a series, and its check mark: the class, and the shape with a word.
+pub(crate) const fn of_series(status: SeriesStatus) -> (&'static str, (&'static str, &'static str)) {
     match status {
-        SeriesStatus::Ok => "ok",
-        SeriesStatus::Partial => "partial",
-        SeriesStatus::Failed => "failed",
-        SeriesStatus::Incomplete => "incomplete",
-        SeriesStatus::Skipped => "skipped",
-    }
-}
-
-/// The check mark of a series: its class, and its shape with a word.
-pub(crate) const fn check(status: SeriesStatus) -> (&'static str, &'static str) {
-    match status {
-        SeriesStatus::Ok => ("whole", "✓ whole"),
-        SeriesStatus::Partial => ("open", "! in part"),
-        SeriesStatus::Failed => ("worse", "✗ failed"),
-        SeriesStatus::Incomplete => ("open", "! incomplete"),
-        SeriesStatus::Skipped => ("noise", "– skipped"),
+        SeriesStatus::Ok => ("ok", ("whole", "✓ whole")),
+        SeriesStatus::Partial => ("partial", ("open", "! in part")),
+        SeriesStatus::Failed => ("failed", ("worse", "✗ failed")),
+        SeriesStatus::Incomplete => ("incomplete", ("open", "! incomplete")),
+        SeriesStatus::Skipped => ("skipped", ("noise", "– skipped")),
     }
 }

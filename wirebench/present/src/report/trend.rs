@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::report::cause::{moved, sentence};
-use crate::report::format::{grouped, plain, plural, three_digits};
-use crate::report::percent::{signed, with_interval};
-use crate::report::values::figure;
+use crate::report::format::{figure, grouped, plain, plural, signed, three_digits, with_interval};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Basis, ChangePoint, Direction, Group, Push, SeenNoise, Segment, Trace, Trend};
 

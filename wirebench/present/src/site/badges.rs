@@ -6,11 +6,10 @@ use serde::Serialize;
 
 use crate::report::format::plural;
 use crate::report::trend::open_regressions;
-use crate::site::error::SiteError;
 use crate::site::frame::Site;
 use crate::site::gather::{Series, Source};
-use crate::site::series_view::verdict;
-use crate::site::write::Writer;
+use crate::site::series_view::{color, verdict};
+use crate::site::write::{SiteError, Writer};
 use wirebench_history::standing::Standing;
 
 /// The file of all series together.
@@ -95,19 +94,6 @@ fn overall(site: &Site, sources: &[Source]) -> Badge {
         ),
     };
     Badge::new(site, &site.name, message, color(like))
-}
-
-/// shields.io's names of colours; the message always says the same in words.
-const fn color(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Worse => "red",
-        Standing::Withheld => "orange",
-        Standing::Accepted => "yellow",
-        Standing::Changed => "blue",
-        Standing::Better => "brightgreen",
-        Standing::Noise | Standing::Fixed => "green",
-        Standing::Few | Standing::Stopped => "lightgrey",
-    }
 }
 
 /// What is copied into a README: a picture that links to the series, where it is known where the site is published; else

@@ -2,8 +2,7 @@
 
 use askama::Template;
 
-use crate::report::format::plural;
-use crate::report::percent::change;
+use crate::report::format::{change, plural};
 use crate::report::trend::{headline, open_regressions};
 use crate::site::causes::{Cause, anchor, causes};
 use crate::site::frame::{Frame, Site};

@@ -1,11 +1,12 @@
 //! A trace and its values → the files from which it is drawn.
 
-use crate::site::buckets::{buckets, stretches};
-use crate::site::encode::row;
 use crate::site::gather::{Drawn, Series, Source};
 use wirebench_history::follow::TraceValues;
-use wirebench_record::site::{Break, COLUMN, Column, Failure, MOST_POINTS, POINTS, Points, PointsFile, Step};
+use wirebench_record::site::{
+    Break, Buckets, COLUMN, Column, Envelope, Failure, MOST_POINTS, POINTS, Points, PointsFile, Row, Step,
+};
 use wirebench_record::trend::Trace;
+use wirebench_stats::quantile::median;
 
 /// The column, without what comes after the last value of a stopped series, and its points where they are a file of their own.
 pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column, Option<PointsFile>) {
@@ -98,4 +99,167 @@ fn points(values: &TraceValues) -> Points {
 #[expect(clippy::cast_sign_loss, reason = "bounded to what a script can draw")]
 fn thousandths(half: f64) -> Option<u32> {
     half.is_finite().then(|| half.clamp(0.0, 1e6).round() as u32)
+}
+
+/// Values to four digits or more, NaN as null.
+pub(super) fn row(values: &[f64]) -> Row {
+    let scale = scale(values);
+    let mut before = 0_i64;
+    let deltas = values.iter().map(|value| {
+        let now = whole(value / scale)?;
+        let delta = now - before;
+        before = now;
+        Some(delta)
+    });
+    Row {
+        deltas: deltas.collect(),
+        scale,
+    }
+}
+
+/// The power of ten by which all but the smallest hundredth of the values keep four digits.
+fn scale(values: &[f64]) -> f64 {
+    let mut sizes: Vec<f64> = values
+        .iter()
+        .map(|value| value.abs())
+        .filter(|size| size.is_finite() && *size > 0.0)
+        .collect();
+    sizes.sort_by(f64::total_cmp);
+    // Integers above 2^53 would not come out of JSON as they went in.
+    let (Some(small), Some(large)) = (sizes.get(sizes.len() / 100), sizes.last()) else {
+        return 1.0;
+    };
+    let four_digits = small.log10().floor() - 3.0;
+    let safe = large.log10().floor() - 14.0;
+    10_f64.powi(to_power(four_digits.max(safe)))
+}
+
+fn to_power(power: f64) -> i32 {
+    power as i32
+}
+
+fn whole(value: f64) -> Option<i64> {
+    value.is_finite().then(|| value.round() as i64)
+}
+
+/// The values of a row, as the scripts decode them.
+#[cfg(test)]
+pub(super) fn decoded(row: &Row) -> Vec<f64> {
+    let mut sum = 0;
+    let value = |delta: &Option<i64>| {
+        delta.map_or(f64::NAN, |delta| {
+            sum += delta;
+            sum as f64 * row.scale
+        })
+    };
+    row.deltas.iter().map(value).collect()
+}
+
+/// Stretches of a timeline, about as many as may be drawn, none across a break. `from` is the first place that has a value,
+/// `end` the first after the last one, `breaks` are places at which a new stretch begins.
+pub(super) fn stretches(from: usize, end: usize, breaks: &[usize]) -> Vec<usize> {
+    let length = (end - from).div_ceil(MOST_POINTS).max(1);
+    let mut edges: Vec<usize> = breaks.iter().copied().filter(|at| (from..end).contains(at)).collect();
+    edges.insert(0, from);
+    edges.push(end);
+    let parts = edges.windows(2).flat_map(|part| (part[0]..part[1]).step_by(length));
+    let mut parts: Vec<usize> = parts.collect();
+    parts.dedup();
+    parts
+}
+
+/// The buckets of a row and, when there are ratios, of these.
+pub(super) fn buckets(from: Vec<usize>, end: usize, values: &[f64], ratios: &[f64]) -> Buckets {
+    Buckets {
+        value: envelope(&from, end, values),
+        ratio: (!ratios.is_empty()).then(|| envelope(&from, end, ratios)),
+        from,
+    }
+}
+
+fn envelope(from: &[usize], end: usize, values: &[f64]) -> Envelope {
+    let ends = from.iter().skip(1).copied().chain([end]);
+    let stretches: Vec<Vec<f64>> = from
+        .iter()
+        .zip(ends)
+        .map(|(start, end)| {
+            values[*start..end]
+                .iter()
+                .copied()
+                .filter(|value| value.is_finite())
+                .collect()
+        })
+        .collect();
+    let of = |pick: fn(&[f64]) -> Option<f64>| {
+        let picked = stretches.iter().map(|stretch| pick(stretch).unwrap_or(f64::NAN));
+        row(&picked.collect::<Vec<f64>>())
+    };
+    Envelope {
+        min: of(|stretch| stretch.iter().copied().min_by(f64::total_cmp)),
+        middle: of(median),
+        max: of(|stretch| stretch.iter().copied().max_by(f64::total_cmp)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn gaps_stay_gaps_and_do_not_shift_what_follows() {
+        let found = row(&[f64::NAN, 1000.0, f64::NAN, 1001.0]);
+        assert_eq!(found.deltas, [None, Some(1000), None, Some(1)]);
+        assert_eq!(found.scale, 1.0);
+        assert_eq!(row(&[]).deltas, []);
+        assert_eq!(row(&[0.0, 0.0]).deltas, [Some(0), Some(0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn four_digits_come_back(values in prop::collection::vec(prop_oneof![1e-3..1e9, Just(f64::NAN)], 1..50)) {
+            let found = decoded(&row(&values));
+            let smallest = values.iter().copied().filter(|value| value.is_finite()).fold(f64::INFINITY, f64::min);
+            for (was, is) in values.iter().zip(&found) {
+                prop_assert_eq!(was.is_nan(), is.is_nan());
+                if !was.is_nan() {
+                    prop_assert!((was - is).abs() <= 0.0006 * smallest, "{} became {}", was, is);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod buckets_tests {
+    use super::*;
+    use crate::site::columns::decoded;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_peak_never_disappears_and_no_bucket_crosses_a_break() {
+        let mut values = vec![100.0; 10_000];
+        (values[5_003], values[7]) = (900.0, f64::NAN);
+        let from = stretches(0, 10_000, &[5_004]);
+        assert!(from.contains(&5_004), "{from:?}");
+        assert!(from.len() <= MOST_POINTS + 1);
+        let found = buckets(from.clone(), 10_000, &values, &[]);
+        let peak = from.iter().rposition(|start| *start <= 5_003).unwrap();
+        assert_eq!(decoded(&found.value.max)[peak], 900.0);
+        assert_eq!(decoded(&found.value.max)[peak + 1], 100.0);
+        assert_eq!(decoded(&found.value.min)[0], 100.0);
+    }
+
+    proptest! {
+        #[test]
+        fn stretches_cover_every_place_once(from in 0_usize..50, length in 1_usize..5_000, breaks in prop::collection::btree_set(0_usize..5_050, 0..5)) {
+            let end = from + length;
+            let breaks: Vec<usize> = breaks.into_iter().collect();
+            let found = stretches(from, end, &breaks);
+            prop_assert_eq!(found[0], from);
+            prop_assert!(found.windows(2).all(|pair| pair[0] < pair[1]));
+            prop_assert!(*found.last().unwrap() < end);
+            prop_assert!(found.len() <= MOST_POINTS + breaks.len() + 1);
+        }
+    }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::report::format::plural;
 use crate::site::gather::Source;
-use crate::site::input::Input;
+use crate::site::page::Input;
 use crate::site::preview::Previews;
 use crate::site::timeline::seconds;
 use wirebench_history::follow::{RUNS_SOURCE, SourceTimeline};

@@ -15,7 +15,7 @@ use crate::site::revision::Revision;
 use crate::site::run_list;
 use crate::site::scale::Log;
 use crate::site::shown::{instant, is_id, name};
-use crate::site::svg::{Path, Picture, Svg};
+use crate::site::svg::{Markup, Path, Svg};
 use wirebench_judge::summary::head_to_head::{Relative, is_grpc, relatives};
 use wirebench_judge::summary::multiple::{Bounds, Multiple};
 use wirebench_judge::summary::{Section, sections};
@@ -69,7 +69,7 @@ struct Job {
     /// The class that gives the server's protocol its colour.
     class: &'static str,
     /// CPU time of a request as a multiple of the first server's, as a mark over the axis of all jobs.
-    bar: Option<Picture>,
+    bar: Option<Markup>,
     cpu: String,
     throughput: String,
     p50: String,
@@ -158,7 +158,7 @@ pub(super) fn class(protocol: &str) -> &'static str {
     if is_grpc(protocol) { "grpc" } else { "http" }
 }
 
-fn bar(axis: Log, protocol: &str, found: Multiple) -> Picture {
+fn bar(axis: Log, protocol: &str, found: Multiple) -> Markup {
     let class = class(protocol);
     let middle = BAR.1 / 2.0;
     let mut svg = Svg::new(BAR.0, BAR.1);

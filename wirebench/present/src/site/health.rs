@@ -2,8 +2,7 @@
 
 use askama::Template;
 
-use crate::report::format::{grouped, plural, three_digits};
-use crate::report::percent::declared;
+use crate::report::format::{declared, grouped, plural, three_digits};
 use crate::report::trend::{TOO_NOISY, open_regressions};
 use crate::site::frame::Frame;
 use crate::site::gather::{Drawn, Series, Source};

@@ -7,11 +7,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::report::comparison::terminal as comparison_terminal;
-use crate::report::values::figure;
+use crate::report::format::figure;
 use crate::report::{cells, github_action_benchmark, markdown, terminal};
-
-use crate::site::run_page;
-use crate::site::samples;
+use crate::site::{run_page, samples};
 use wirebench_declare::compare::Margins;
 use wirebench_judge::summary::sections;
 use wirebench_record::comparison::Comparison;

@@ -3,20 +3,14 @@
 
 mod about;
 mod badges;
-mod buckets;
 mod causes;
-mod change_points;
 mod changes;
 mod columns;
 mod compare;
-mod encode;
-mod error;
-mod first_numbers;
 mod frame;
 mod gather;
 mod head_to_head;
 mod health;
-mod input;
 #[cfg(test)]
 mod metrics_tests;
 mod names;
@@ -44,9 +38,9 @@ mod trust;
 mod well_formed;
 mod write;
 
-pub use error::SiteError;
-pub use input::{Input, MorePage, PagedRun};
+pub use page::{Input, MorePage, PagedRun};
 pub use run_page::report;
+pub use write::SiteError;
 
 use std::collections::HashSet;
 use std::path::Path;

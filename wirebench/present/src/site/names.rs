@@ -1,13 +1,11 @@
 //! File names made of series' names, which may be anything.
 
 use std::collections::HashSet;
-use std::fmt::{self, Display};
 
-use askama::filters::HtmlSafe;
 use sha2::{Digest as _, Sha256};
 
 use crate::site::shown::name;
-use crate::site::svg::escaped;
+use crate::site::svg::{Markup, escaped};
 
 /// Letters a name keeps before its digest.
 const LONGEST: usize = 80;
@@ -38,23 +36,10 @@ impl Pages {
     }
 }
 
-/// A series' name as pages show it: the scenario, then server and driver as chips; the name of an imported benchmark as it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tagged(String);
-
-impl Display for Tagged {
-    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
-        to.write_str(&self.0)
-    }
-}
-
-// Everything in it was escaped by [`tagged`].
-impl HtmlSafe for Tagged {}
-
-pub(super) fn tagged(series: &str) -> Tagged {
+pub(super) fn tagged(series: &str) -> Markup {
     let shown = |part: &str| escaped(&name(part));
     let parts: Vec<&str> = series.split('@').collect();
-    Tagged(match parts[..] {
+    Markup(match parts[..] {
         [scenario, server, driver] => format!(
             "{} <span class=\"chip{}\">{}</span> <span class=\"chip\">{}</span>",
             shown(scenario),
@@ -79,7 +64,7 @@ fn protocol(server: &str) -> &'static str {
 }
 
 /// A sentence in which the names of series are [`tagged`].
-pub(super) fn chipped(sentence: &str) -> Tagged {
+pub(super) fn chipped(sentence: &str) -> Markup {
     let word = |word: &str| {
         let name = word.trim_end_matches([',', '.', ':', ';']);
         let parts: Vec<&str> = name.split('@').collect();
@@ -89,7 +74,7 @@ pub(super) fn chipped(sentence: &str) -> Tagged {
             escaped(word)
         }
     };
-    Tagged(sentence.split(' ').map(word).collect::<Vec<_>>().join(" "))
+    Markup(sentence.split(' ').map(word).collect::<Vec<_>>().join(" "))
 }
 
 /// A text as lower-case words with hyphens between them; empty when it has no such letter.

@@ -3,13 +3,12 @@
 use askama::Template;
 
 use crate::report::comparison::headline;
+use crate::report::comparison::verdict::class;
 use crate::report::format::plural;
 use crate::report::status;
-use crate::site::compare::colour::class;
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::may_have_runs;
-use crate::site::input::Input;
-use crate::site::page::SitePage;
+use crate::site::page::{Input, SitePage};
 use crate::site::revision::Revision;
 use crate::site::shown::{instant, is_id, name};
 use wirebench_judge::summary::comparison::RowStatus;

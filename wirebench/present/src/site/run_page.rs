@@ -4,16 +4,26 @@ mod counts;
 mod dots;
 mod report;
 mod rounds;
-mod view;
 
 use askama::Template;
 
 pub use self::report::report;
-use self::view::View;
+use crate::report::format::{bytes, count, plural, time, tools};
+use crate::report::pacing::{figures, offered, steps as tried};
+use crate::report::run_view::{machines, time_spent};
+use crate::report::{cells, escape, status};
 use crate::site::frame::{Frame, Site};
+use crate::site::revision::Revision;
 use crate::site::run_list;
-use crate::site::shown::is_id;
-use wirebench_record::run::Run;
+use crate::site::run_page::counts::Counted;
+use crate::site::run_page::dots::{Panel, panel};
+use crate::site::run_page::rounds::Table;
+use crate::site::shown::{HTML, instant, is_id, name, sentence};
+use crate::site::trust::{Trust, reasons, trust};
+use wirebench_judge::summary::quality::{Tally, errors_by_kind, outcome};
+use wirebench_judge::summary::{Row, Section, counted, sections};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{RoundStatus, Run, Series, Variant};
 
 #[derive(Template)]
 #[template(path = "run.html")]
@@ -38,6 +48,259 @@ pub(super) fn render(run: &Run, site: &Site, compared: bool) -> Result<String, a
         compared,
     }
     .render()
+}
+
+/// Everything on the page but its frame.
+#[derive(Debug)]
+struct View {
+    id: String,
+    trust: Trust,
+    status: &'static str,
+    /// Of each variant its name and code.
+    revisions: Vec<(&'static str, Revision)>,
+    /// Why rounds are not good: how often, and the reason.
+    reasons: Vec<(String, String)>,
+    sections: Vec<SectionView>,
+    counted: Vec<Counted>,
+    stages: Vec<String>,
+    /// The machine, the programs, the times.
+    environment: Vec<(&'static str, String)>,
+    repeat: Option<String>,
+    /// The variant of each shape of mark; empty when only one variant was measured.
+    legend: Vec<(&'static str, &'static str)>,
+}
+
+/// The timed series of one scenario.
+#[derive(Debug)]
+struct SectionView {
+    scenario: String,
+    about: String,
+    series: Vec<SeriesView>,
+}
+
+/// One timed series.
+#[derive(Debug)]
+struct SeriesView {
+    /// The place that links lead to.
+    anchor: String,
+    id: String,
+    status: &'static str,
+    /// Its check mark: class, shape and word.
+    check: (&'static str, &'static str),
+    reason: String,
+    /// `3 of 3`.
+    good: String,
+    /// Its cells in the table at the top: label and value, empty where there is none.
+    figures: [(&'static str, String); 5],
+    note: String,
+    /// Every round as a mark.
+    panel: Option<Panel>,
+    /// The processes of a chain; empty for a server of one process.
+    processes: Vec<[String; 7]>,
+    /// Failures by kind.
+    errors: Vec<(String, String)>,
+    rounds: Table,
+    /// Every rate that a search tried.
+    steps: Vec<[String; 5]>,
+    command: String,
+    digest: String,
+    remarks: Vec<String>,
+}
+
+impl View {
+    fn of(run: &Run, site: Option<&Site>) -> Self {
+        let mut variants: Vec<Variant> = run
+            .series
+            .iter()
+            .flat_map(|series| &series.rounds)
+            .map(|round| round.variant)
+            .collect();
+        variants.sort_unstable();
+        variants.dedup();
+        let mut number = 0;
+        let mut sections: Vec<SectionView> = Vec::new();
+        for section in self::sections(run) {
+            sections.push(SectionView::of(&section, &mut number));
+        }
+        Self {
+            id: name(&run.id),
+            trust: trust(run),
+            status: status::of_run(run.status),
+            revisions: run
+                .variants
+                .iter()
+                .map(|one| (one.variant.name(), Revision::of(Some(one), site)))
+                .collect(),
+            reasons: reasons(&Tally::of(&[run]), 10),
+            sections,
+            counted: counted(run)
+                .enumerate()
+                .map(|(place, series)| Counted::of(series, place))
+                .collect(),
+            stages: (run.stages.iter())
+                .map(|stage| format!("Stage {}: {}", stage.number, sentence(&stage.why)))
+                .collect(),
+            environment: environment(run).into_iter().chain(this_run(run)).collect(),
+            repeat: escape::command(&run.repeat),
+            legend: if variants.len() > 1 {
+                variants.into_iter().map(mark).collect()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+/// A variant's name and the shape of its marks.
+const fn mark(variant: Variant) -> (&'static str, &'static str) {
+    let shape = match variant {
+        Variant::Baseline => "■",
+        Variant::Candidate => "●",
+        Variant::Reference => "◆",
+        Variant::Null => "□",
+    };
+    (variant.name(), shape)
+}
+
+impl SectionView {
+    fn of(section: &Section, number: &mut usize) -> Self {
+        let start_up = !section.rows.iter().any(Row::has_load);
+        let about = (section.rows.first()).map_or(String::new(), |row| offered(&row.series.load));
+        let series = (section.rows.iter())
+            .map(|row| {
+                *number += 1;
+                SeriesView::of(row, *number, start_up)
+            })
+            .collect();
+        Self {
+            scenario: name(section.scenario),
+            about,
+            series,
+        }
+    }
+}
+
+impl SeriesView {
+    fn of(row: &Row, number: usize, start_up: bool) -> Self {
+        let series = row.series;
+        let rounds = &series.rounds;
+        let passed = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
+        let dropped = rounds.iter().filter(|round| outcome(round) == "dropped").count();
+        let (status, check) = status::of_series(series.status);
+        let mut note = vec![row.note()];
+        if dropped > 0 {
+            note.push(format!("{dropped} dropped"));
+        }
+        note.retain(|word| !word.is_empty());
+        Self {
+            anchor: format!("series-{number}"),
+            id: name(&series.id),
+            status,
+            check,
+            reason: series.reason.as_deref().map(sentence).unwrap_or_default(),
+            good: format!("{passed} of {}", rounds.len()),
+            figures: figures_of(row, start_up),
+            note: note.join(", "),
+            panel: panel(series),
+            processes: cells::processes(series),
+            errors: errors(series),
+            rounds: Table::of(series),
+            steps: steps(series),
+            command: name(&shell_words::join(&series.command)),
+            digest: name(&series.digest),
+            remarks: remarks(row),
+        }
+    }
+}
+
+/// The cells of a series in the table at the top.
+fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
+    let labels = ["good answers/s", "± %", "p50", "p99", "server CPU/req"];
+    let cells: [String; 5] = if start_up {
+        let [p50, _] = cells::start_up(row);
+        ["–".into(), "–".into(), p50, "–".into(), "–".into()]
+    } else {
+        let median = |metric| cells::median(row, metric);
+        [
+            median(Metric::Throughput),
+            cells::half_range(row),
+            median(Metric::LatencyP50),
+            median(Metric::LatencyP99),
+            median(Metric::ServerCpu),
+        ]
+    };
+    let mut cells = cells
+        .into_iter()
+        .map(|cell| if cell == "–" { String::new() } else { cell });
+    labels.map(|label| (label, cells.next().unwrap_or_default()))
+}
+
+/// The most frequent errors of all rounds: how often, and the kind.
+fn errors(series: &Series) -> Vec<(String, String)> {
+    let all = errors_by_kind(series).into_iter().take(10);
+    all.map(|(kind, number)| (count(number as f64), sentence(kind)))
+        .collect()
+}
+
+/// The steps of its searches, their reasons made safe to show.
+fn steps(series: &Series) -> Vec<[String; 5]> {
+    let safe = |[round, rate, achieved, p99, went]: [String; 5]| [round, rate, achieved, p99, sentence(&went)];
+    tried(series).into_iter().map(safe).collect()
+}
+
+/// Remarks on a series: its offered rate, a missing variant, a changed digest, a self-test.
+fn remarks(row: &Row) -> Vec<String> {
+    let series = row.series;
+    let mut remarks = Vec::new();
+    if let Some([rate, achieved, dropped, origin]) = figures(row) {
+        remarks.push(format!(
+            "Offered: {rate} requests/s ({origin}); achieved: {achieved} of it; dropped by the driver: {dropped}."
+        ));
+    }
+    if let Some(variant) = series.missing_in {
+        remarks.push(format!("The {} does not declare this series.", variant.name()));
+    }
+    if let Some(digest) = &series.baseline_digest {
+        remarks.push(format!(
+            "The baseline has another digest ({}): another load, request or driver.",
+            name(digest)
+        ));
+    }
+    if let Some(ns) = series.injected_burn_ns {
+        let burn = time(ns as f64);
+        remarks.push(format!(
+            "A self-test: {burn} of CPU time were burnt in each request of the candidate."
+        ));
+    }
+    remarks
+}
+
+/// The machine, the programs and the times.
+fn environment(run: &Run) -> Vec<(&'static str, String)> {
+    let host = &run.host;
+    let mut facts = machines(run, HTML);
+    facts.extend(host.image.as_deref().map(|image| ("image", name(image))));
+    let mtu = host.loopback_mtu_bytes;
+    facts.extend(mtu.map(|mtu| ("loopback MTU", bytes(f64::from(mtu)))));
+    facts.push(("programs", tools(&run.tools)));
+    let rounds = plural(run.rounds_planned as usize, "round");
+    facts.push((
+        "profile",
+        format!("{}, {rounds} planned for each series", name(&run.profile)),
+    ));
+    facts
+}
+
+/// What differs from run to run on the same machine.
+fn this_run(run: &Run) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("seed", run.seed.to_string()),
+        ("started by", name(&run.trigger)),
+        ("started", instant(&run.started_at)),
+        ("finished", instant(&run.finished_at)),
+    ];
+    facts.extend(time_spent(run).map(|spent| ("time", spent)));
+    facts
 }
 
 #[cfg(test)]

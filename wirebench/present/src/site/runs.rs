@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path};
 
-use crate::site::error::SiteError;
 use crate::site::frame::Site;
-use crate::site::input::PagedRun;
+use crate::site::page::PagedRun;
 use crate::site::shown::is_id;
-use crate::site::write::Writer;
+use crate::site::write::{SiteError, Writer};
 use crate::site::{compare, run_page};
 use wirebench_record::comparison::Comparison;
 

@@ -6,12 +6,11 @@ use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use serde::Serialize;
 
 use crate::site::columns::column;
-use crate::site::error::SiteError;
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::page::Context;
 use crate::site::series_page;
 use crate::site::timeline::pushes;
-use crate::site::write::Writer;
+use crate::site::write::{SiteError, Writer};
 use wirebench_record::site::ColumnHead;
 
 /// The files of one series.

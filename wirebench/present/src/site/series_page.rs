@@ -2,11 +2,10 @@
 
 use askama::Template;
 
-use crate::report::format::{plural, three_digits};
-use crate::report::percent::change;
+use crate::report::format::{change, plural, three_digits};
 use crate::report::trend::{TOO_NOISY, kinds};
 use crate::site::badges;
-use crate::site::change_points::{ChangePointView, of_series};
+use crate::site::causes::{ChangePointView, of_series};
 use crate::site::frame::{Frame, commit_url, pull_url};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::page::Context;

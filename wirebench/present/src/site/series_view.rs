@@ -1,9 +1,7 @@
 //! A metric of a series as pages show it: values, verdict, change and remark, each decided once; and the sentence of a source.
 
-use crate::report::format::{plural, significant, three_digits};
-use crate::report::percent::{change, with_interval};
+use crate::report::format::{change, figure, plural, significant, three_digits, with_interval};
 use crate::report::trend::{BETTER, CHANGED, TOO_NOISY, WORSE, open_regressions};
-use crate::report::values::figure;
 use crate::site::gather::{Drawn, Source};
 use crate::site::shown::direction;
 use crate::site::spark;
@@ -12,34 +10,34 @@ use wirebench_history::standing::{Change, FEWEST_VALUES, Standing};
 use wirebench_record::run::short_commit;
 use wirebench_stats::quantile::median;
 
-/// The word for scripts and style sheets.
-pub(super) const fn state(standing: Standing) -> &'static str {
+/// The class of a standing, its shape with a word, and the colour of its badge.
+const fn shown(standing: Standing) -> [&'static str; 3] {
     match standing {
-        Standing::Worse => "worse",
-        Standing::Better => "better",
-        Standing::Accepted => "accepted",
-        Standing::Changed => "changed",
-        Standing::Noise => "noise",
-        Standing::Few => "few",
-        Standing::Fixed => "fixed",
-        Standing::Stopped => "stopped",
-        Standing::Withheld => "withheld",
+        Standing::Worse => ["worse", WORSE, "red"],
+        Standing::Better => ["better", BETTER, "brightgreen"],
+        Standing::Accepted => ["accepted", "~ accepted", "yellow"],
+        Standing::Changed => ["changed", CHANGED, "blue"],
+        Standing::Noise => ["noise", "≈ within noise", "green"],
+        Standing::Few => ["few", "· too few values", "lightgrey"],
+        Standing::Fixed => ["fixed", "✓ fixed", "green"],
+        Standing::Stopped => ["stopped", "□ stopped", "lightgrey"],
+        Standing::Withheld => ["withheld", "! no good value", "orange"],
     }
 }
 
-/// Shape and word.
+/// The word for scripts and style sheets.
+pub(super) const fn state(standing: Standing) -> &'static str {
+    shown(standing)[0]
+}
+
+/// The shape of a standing with a word.
 pub(super) const fn verdict(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Worse => WORSE,
-        Standing::Better => BETTER,
-        Standing::Accepted => "~ accepted",
-        Standing::Changed => CHANGED,
-        Standing::Noise => "≈ within noise",
-        Standing::Few => "· too few values",
-        Standing::Fixed => "✓ fixed",
-        Standing::Stopped => "□ stopped",
-        Standing::Withheld => "! no good value",
-    }
+    shown(standing)[1]
+}
+
+/// shields.io's names of colours; the message always says the same in words.
+pub(super) const fn color(standing: Standing) -> &'static str {
+    shown(standing)[2]
 }
 
 /// A change with its interval: `+8.2 % (+6.9 to +9.4 %)`, without one where counts leave none; a dash without a change.

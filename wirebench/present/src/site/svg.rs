@@ -5,17 +5,17 @@ use std::fmt::{self, Display, Write as _};
 
 use askama::filters::HtmlSafe;
 
-/// A finished picture. Everything in it went through [`Svg`], so a template prints it as it is.
+/// A finished picture, or a name with markup. Everything in it was escaped, so a template prints it as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture(String);
+pub struct Markup(pub(super) String);
 
-impl Display for Picture {
+impl Display for Markup {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         to.write_str(&self.0)
     }
 }
 
-impl HtmlSafe for Picture {}
+impl HtmlSafe for Markup {}
 
 /// A picture being drawn.
 #[derive(Debug)]
@@ -86,10 +86,10 @@ impl Svg {
     }
 
     /// The picture, with a text for readers who do not see it.
-    pub fn finish(self, class: &str, alt: &str) -> Picture {
+    pub fn finish(self, class: &str, alt: &str) -> Markup {
         let (width, height, body) = (pixel(self.width), pixel(self.height), self.body);
         let (class, alt) = (escaped(class), escaped(alt));
-        Picture(format!(
+        Markup(format!(
             "<svg class=\"{class}\" role=\"img\" aria-label=\"{alt}\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\">{body}</svg>"
         ))
@@ -188,7 +188,7 @@ mod tests {
         #[derive(askama::Template)]
         #[template(source = "{{ picture }}{{ text }}", ext = "html")]
         struct Both {
-            picture: Picture,
+            picture: Markup,
             text: &'static str,
         }
         let both = Both {

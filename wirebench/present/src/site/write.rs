@@ -1,14 +1,13 @@
 //! Writes a site into its folder, and removes what an earlier build left there and this one did not make.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use include_dir::{Dir, include_dir};
 use serde::Serialize;
 
-use crate::site::error::SiteError;
+use crate::report::gnuplot::ChartError;
 use crate::site::scripts::joined;
 
 /// Style sheets, scripts and pictures that are the same on every site.
@@ -163,5 +162,44 @@ impl Writer {
         }
         let unfinished = self.out.join(UNFINISHED);
         fs::remove_file(&unfinished).map_err(|source| SiteError::unwritable(&unfinished, source))
+    }
+}
+
+/// Why a site could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteError {
+    /// The folder holds something else.
+    #[error("{}: is not empty and holds no dashboard (no data/manifest.json); give a new or empty folder", out.display())]
+    NoSite {
+        /// The folder.
+        out: PathBuf,
+    },
+    /// A file or folder that cannot be written.
+    #[error("{}: cannot be written", file.display())]
+    Unwritable {
+        /// The file or folder.
+        file: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// A picture that cannot be drawn.
+    #[error(transparent)]
+    Picture(#[from] ChartError),
+    /// A page that cannot be rendered.
+    #[error("{page}: cannot be made: {source}")]
+    Page {
+        /// The page.
+        page: String,
+        /// The template engine's reason.
+        source: askama::Error,
+    },
+}
+
+impl SiteError {
+    pub(super) fn unwritable(file: &Path, source: io::Error) -> Self {
+        Self::Unwritable {
+            file: file.to_path_buf(),
+            source,
+        }
     }
 }

@@ -3,7 +3,7 @@
 use wirebench_present::report::format::{shortened, three_digits};
 use wirebench_present::site::ratio::{self, Ratio};
 use wirebench_present::site::scale::Log;
-use wirebench_present::site::svg::{Anchor, Path, Picture, Svg};
+use wirebench_present::site::svg::{Anchor, Markup, Path, Svg};
 
 /// Narrow enough for a phone.
 const WIDTH: f64 = 340.0;
@@ -29,7 +29,7 @@ pub(super) type Row = (String, Vec<(Mark, Ratio)>);
 
 /// The picture of these rows; `None` without a ratio.
 #[expect(clippy::cast_precision_loss, reason = "some dozens of rows")]
-pub(super) fn picture(rows: &[Row], fact: &str) -> Option<Picture> {
+pub(super) fn picture(rows: &[Row], fact: &str) -> Option<Markup> {
     let ratios = rows.iter().flat_map(|(_, ratios)| ratios).map(|(_, ratio)| ratio);
     ratios.clone().next()?;
     let axis = ratio::axis(ratios, PLOT);

@@ -1,10 +1,9 @@
 //! The second line: what to do next, with commands ready to be copied.
 
-use crate::report::comparison::cells::{bounds, effect};
 use crate::report::comparison::reasons;
+use crate::report::comparison::rows::{bounds, effect};
 use crate::report::escape::Escape;
-use crate::report::format::plain;
-use crate::report::percent::declared;
+use crate::report::format::{declared, plain};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, is_new_call};
 use wirebench_record::comparison::{Comparison, Side};
 use wirebench_record::counts::BUSY_MACHINE;

@@ -2,8 +2,7 @@
 
 use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
-use crate::report::format::{grouped, plain, shortened};
-use crate::report::percent::{change, declared, size};
+use crate::report::format::{change, declared, grouped, plain, shortened, size};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
 

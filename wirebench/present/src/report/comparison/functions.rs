@@ -1,8 +1,7 @@
 //! The functions that cause a change of a count, in words: the main one, and each with its own change.
 
 use crate::report::escape::Escape;
-use crate::report::format::number;
-use crate::report::percent::signed;
+use crate::report::format::{number, signed};
 use wirebench_judge::summary::comparison::{Row, Work};
 use wirebench_record::comparison::{FunctionChange, FunctionWorkChange, WorkKind};
 use wirebench_record::metric::Metric;

@@ -1,12 +1,11 @@
 //! The first line: the overall verdict, the rows behind it, and the most alarming one.
 
 use crate::report::cause::{self, Moved};
-use crate::report::comparison::cells::effect;
+use crate::report::comparison::rows::effect;
 use crate::report::comparison::{functions, reasons as reason, verdict};
 use crate::report::escape::Escape;
+use crate::report::format::{rate, size};
 use crate::report::limits;
-use crate::report::percent::size;
-use crate::report::values;
 use wirebench_judge::compare::FEWEST_PAIRS;
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Side, Verdict};
@@ -239,7 +238,7 @@ fn new_calls(comparison: &Comparison, escape: Escape) -> String {
         format!(
             "{}, {} per request of {}",
             escape.name(&call.function),
-            values::rate(call.candidate),
+            rate(call.candidate),
             escape.name(&series.id)
         )
     };

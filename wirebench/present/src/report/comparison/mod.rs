@@ -1,15 +1,13 @@
 //! A comparison for people: the pull request comment and the terminal. Both use the same words.
 
 pub mod advice;
-mod block;
-pub mod cells;
 pub mod comment;
 pub mod facts;
 pub mod functions;
 pub mod headline;
 pub mod markdown;
 pub mod reasons;
-pub(crate) mod rows;
+pub mod rows;
 pub mod terminal;
 pub mod verdict;
 pub(crate) mod view;

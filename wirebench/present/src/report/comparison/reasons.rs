@@ -1,7 +1,7 @@
 //! Reasons and notes of a comparison in words: the one place where a fact becomes a sentence. The words may contain text of the
 //! record, which the caller must escape.
 
-use crate::report::percent::{change, declared, size};
+use crate::report::format::{change, declared, size};
 use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::comparison::ComparedMetric;
 use wirebench_record::metric::Metric;

@@ -1,12 +1,11 @@
 //! The rows of a comparison as a table: its columns and cells for terminal and Markdown.
 
-use crate::report::comparison::cells::{self, effect};
 use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
-use crate::report::format::shortened;
-use crate::report::percent::size;
+use crate::report::format::{self, change, figure, interval, shortened, size};
 use crate::report::table::{Column, Table, number, text};
 use wirebench_judge::summary::comparison::{Row, RowStatus};
+use wirebench_record::comparison::ComparedMetric;
 use wirebench_record::metric::Metric;
 
 /// Characters of a series' name that a terminal shows.
@@ -32,7 +31,7 @@ impl<'a> Line<'a> {
     pub(super) fn of(row: &Row<'a>, escape: Escape) -> Self {
         let dash = || "–".to_owned();
         let metric = row.metric;
-        let values = metric.map_or_else(|| [dash(), dash()], cells::values);
+        let values = metric.map_or_else(|| [dash(), dash()], values);
         Self {
             row: *row,
             series: escape.name(&row.series.id),
@@ -42,7 +41,7 @@ impl<'a> Line<'a> {
             worse_at_most: metric
                 .and_then(|metric| metric.worse_at_most_percent)
                 .map_or_else(dash, |percent| size(percent.max(0.0))),
-            smallest_seen: metric.map_or_else(dash, cells::resolvable),
+            smallest_seen: metric.map_or_else(dash, resolvable),
         }
     }
 
@@ -149,4 +148,45 @@ fn change_column(lines: &[&Line]) -> Column {
 /// The short name of a metric: `CPU/req` is the server's.
 fn short_head(metric: Metric) -> &'static str {
     metric.row().head.trim_start_matches("server ")
+}
+
+/// The change with its interval: `+11.8 % (+9.9 to +13.6 %)`; without one if a count is exact; a dash if it is unknown.
+pub fn effect(metric: &ComparedMetric) -> String {
+    let is_counted = metric.metric.is_counted();
+    let Some(percent) = metric.effect_percent else {
+        return match metric.baseline.zip(metric.candidate) {
+            Some((from, to)) if is_counted => format!("from {} to {}", format::number(from), format::number(to)),
+            _ => "–".into(),
+        };
+    };
+    match metric.effect_low_percent.zip(metric.effect_high_percent) {
+        Some((low, high)) if !(is_counted && change(low) == change(high)) => {
+            format!("{} ({})", change(percent), interval(low, high))
+        }
+        _ => change(percent),
+    }
+}
+
+/// The changes that an interval allows, and the smallest worsening that could have been seen; `None` without an interval.
+pub(super) fn bounds(metric: &ComparedMetric) -> Option<String> {
+    let (low, high) = (metric.effect_low_percent?, metric.effect_high_percent?);
+    let between = format!("between {} and {}", change(low), change(high));
+    Some(match metric.resolvable_percent {
+        Some(percent) => format!("{between}; smaller than {} cannot be seen here", size(percent)),
+        None => between,
+    })
+}
+
+/// Baseline and candidate, each with its unit.
+pub fn values(metric: &ComparedMetric) -> [String; 2] {
+    [metric.baseline, metric.candidate]
+        .map(|value| value.map_or_else(|| "–".into(), |value| figure(metric.metric, value)))
+}
+
+/// The smallest worsening that would have been seen; `any` for a count without spread.
+pub fn resolvable(metric: &ComparedMetric) -> String {
+    match metric.resolvable_percent {
+        Some(percent) if metric.metric.is_counted() && percent < 1e-6 => "any".into(),
+        percent => percent.map_or("–".into(), size),
+    }
 }

@@ -1,33 +1,35 @@
 //! The word and the symbol of each status: the same wherever a comparison is shown.
 
-use crate::report::percent::declared;
+use crate::report::format::declared;
 use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::reason::MetricReason;
 
+/// The word of a status, its symbol, and the class that gives it its colour on a page, where word and shape stand beside it.
+const fn shown(status: RowStatus) -> [&'static str; 3] {
+    match status {
+        RowStatus::Regressed => ["regressed", "✗", "worse"],
+        RowStatus::Invalid => ["invalid", "!", "open"],
+        RowStatus::Inconclusive => ["inconclusive", "?", "open"],
+        RowStatus::Accepted => ["accepted", "~", "noise"],
+        RowStatus::Improved => ["improved", "✓", "better"],
+        RowStatus::Unchanged => ["unchanged", "=", "noise"],
+        RowStatus::NotJudged => ["not judged", "–", "noise"],
+    }
+}
+
 /// The status in one or two words.
 pub const fn word(status: RowStatus) -> &'static str {
-    match status {
-        RowStatus::Regressed => "regressed",
-        RowStatus::Invalid => "invalid",
-        RowStatus::Inconclusive => "inconclusive",
-        RowStatus::Accepted => "accepted",
-        RowStatus::Improved => "improved",
-        RowStatus::Unchanged => "unchanged",
-        RowStatus::NotJudged => "not judged",
-    }
+    shown(status)[0]
 }
 
 /// A symbol that needs no colour. Not an arrow: falling throughput and rising CPU time are both worse.
 pub const fn symbol(status: RowStatus) -> &'static str {
-    match status {
-        RowStatus::Regressed => "✗",
-        RowStatus::Invalid => "!",
-        RowStatus::Inconclusive => "?",
-        RowStatus::Accepted => "~",
-        RowStatus::Improved => "✓",
-        RowStatus::Unchanged => "=",
-        RowStatus::NotJudged => "–",
-    }
+    shown(status)[1]
+}
+
+/// The class of a status on a page.
+pub(crate) const fn class(status: RowStatus) -> &'static str {
+    shown(status)[2]
 }
 
 /// The word of an unchanged row that is certainly worse, for numbers of rows.

@@ -5,7 +5,7 @@ use crate::report::comparison::rows::Line;
 use crate::report::comparison::{facts, functions, headline, reasons};
 use crate::report::escape::{Escape, command};
 use crate::report::format;
-use crate::report::percent::{declared, size};
+use crate::report::format::{declared, size};
 use wirebench_judge::summary::comparison::{Findings, Row, Work};
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison};
 use wirebench_record::limit::JudgedLimit;

@@ -1,12 +1,14 @@
 //! Every effect of a comparison in one picture: a row for each metric, in it a whisker for each series; worse to the right.
 
-use crate::report::comparison::cells::effect;
-use crate::site::compare::colour::class;
-use crate::site::compare::effects::Axis;
+use crate::report::comparison::rows::effect;
+use crate::report::comparison::verdict::class;
+use crate::report::format::declared;
+use crate::site::scale::{Linear, stretched};
 use crate::site::shown::name;
-use crate::site::svg::{Anchor, Path, Picture, Svg};
+use crate::site::svg::{Anchor, Markup, Path, Svg};
 use wirebench_judge::summary::comparison::{Row, RowStatus};
-use wirebench_record::metric::Metric;
+use wirebench_record::comparison::ComparedMetric;
+use wirebench_record::metric::{Better, Metric};
 
 /// As wide as a phone shows without making text smaller.
 const WIDTH: f64 = 366.0;
@@ -23,7 +25,7 @@ const QUIET: f64 = 3.0;
 const ROOM: f64 = 520.0;
 
 /// The picture; none when no row has a metric. `alt` says in words what it shows.
-pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Picture> {
+pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Markup> {
     let mut metrics: Vec<Metric> = rows.iter().filter_map(|row| Some(row.metric?.metric)).collect();
     metrics.sort_unstable();
     metrics.dedup();
@@ -91,5 +93,90 @@ fn whisker(svg: &mut Svg, axis: Axis, row: &Row, middle: f64) {
         let size = if is_quiet(row) { "point small" } else { "point" };
         let title = format!("{} {}: {}", name(&row.series.id), metric.metric.label(), effect(metric));
         svg.path(&format!("{size} {class}"), &path, &title);
+    }
+}
+
+const EDGE: f64 = 8.0;
+/// The axis reaches at least so far, and at most so far, percent.
+const REACH: (f64, f64) = (2.0, 1_000.0);
+/// What may stand on the axis, percent.
+const TICKS: [f64; 9] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+/// Labels closer than this run into each other, px.
+const APART: f64 = 34.0;
+
+/// The axis of one comparison.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    scale: Linear,
+    reach: f64,
+    /// Where it begins and ends, px.
+    ends: (f64, f64),
+}
+
+impl Axis {
+    /// Wide enough for every interval, between two places of a picture.
+    pub(super) fn within<'a>(rows: impl Iterator<Item = &'a Row<'a>>, ends: (f64, f64)) -> Self {
+        let metrics = rows.filter_map(|row| row.metric);
+        let reached = metrics.flat_map(|metric| {
+            [
+                metric.effect_percent,
+                metric.effect_low_percent,
+                metric.effect_high_percent,
+            ]
+        });
+        let far = reached
+            .flatten()
+            .map(f64::abs)
+            .filter(|end| end.is_finite())
+            .fold(REACH.0, f64::max);
+        let reach = (far * 1.1).min(REACH.1);
+        let end = stretched(reach);
+        Self {
+            scale: Linear::new((-end, ends.0 + EDGE), (end, ends.1 - EDGE)),
+            reach,
+            ends,
+        }
+    }
+
+    /// Where a change towards what is worse stands, percent.
+    pub(super) fn at(&self, percent: f64) -> f64 {
+        self.scale.at(stretched(percent.clamp(-self.reach, self.reach)))
+    }
+
+    /// Where the lower end, the estimate and the upper end of an effect stand, as far as they are known.
+    pub(super) fn places(&self, metric: &ComparedMetric) -> (Option<f64>, Option<f64>, Option<f64>) {
+        let at = |percent: f64| match metric.better {
+            Better::Lower => self.at(percent),
+            Better::Higher => self.at(-percent),
+        };
+        (
+            metric.effect_low_percent.map(at),
+            metric.effect_percent.map(at),
+            metric.effect_high_percent.map(at),
+        )
+    }
+
+    /// Draws it at the head of a picture.
+    pub(super) fn draw_head(&self, svg: &mut Svg) {
+        let zero = self.at(0.0);
+        svg.text("end", (self.ends.0 + EDGE, 11.0), Anchor::Start, "← better");
+        svg.text("end", (self.ends.1 - EDGE, 11.0), Anchor::End, "worse →");
+        svg.text("tick", (zero, 26.0), Anchor::Middle, "0");
+        let mut last = zero;
+        for tick in TICKS.into_iter().filter(|tick| *tick <= self.reach) {
+            let x = self.at(tick);
+            if x - last < APART || x > self.ends.1 - EDGE {
+                continue;
+            }
+            last = x;
+            let label = declared(tick);
+            svg.text("tick", (x.min(self.ends.1 - 16.0), 26.0), Anchor::Middle, &label);
+            svg.text(
+                "tick",
+                ((2.0 * zero - x).max(self.ends.0 + 16.0), 26.0),
+                Anchor::Middle,
+                &label,
+            );
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::report::format::{count, time};
 use crate::site::scale::{Axis, Linear, Log};
 use crate::site::shown::name;
-use crate::site::svg::{Anchor, Path, Picture, Svg};
+use crate::site::svg::{Anchor, Markup, Path, Svg};
 use wirebench_judge::summary::head_to_head::is_grpc;
 use wirebench_judge::summary::{Row, sections};
 use wirebench_record::run::Run;
@@ -24,7 +24,7 @@ const FEWEST: usize = 3;
 pub(super) struct Sweep {
     pub(super) title: String,
     pub(super) about: &'static str,
-    pub(super) picture: Picture,
+    pub(super) picture: Markup,
 }
 
 /// A server's points.
@@ -94,7 +94,7 @@ fn add(curves: &mut Curves, scenario: String, row: &Row, points: &[(f64, f64)]) 
     }
 }
 
-fn drawn(all: Curves, about: &'static str, draw: impl Fn(&[Curve], &str) -> Picture) -> Vec<Sweep> {
+fn drawn(all: Curves, about: &'static str, draw: impl Fn(&[Curve], &str) -> Markup) -> Vec<Sweep> {
     let sweep = |((scenario, driver), mut curves): ((String, String), Vec<Curve>)| {
         curves.retain(|curve| curve.points.len() >= FEWEST);
         for curve in &mut curves {
@@ -114,7 +114,7 @@ fn drawn(all: Curves, about: &'static str, draw: impl Fn(&[Curve], &str) -> Pict
 type Words = (&'static str, fn(f64) -> String);
 
 /// Curves over two axes; the one whose label says so is logarithmic.
-fn picture(curves: &[Curve], title: &str, (x_label, x_words): Words, (y_label, y_words): Words) -> Picture {
+fn picture(curves: &[Curve], title: &str, (x_label, x_words): Words, (y_label, y_words): Words) -> Markup {
     let ends = |read: fn(&(f64, f64)) -> f64| {
         let values = || curves.iter().flat_map(|curve| &curve.points).map(read);
         (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))

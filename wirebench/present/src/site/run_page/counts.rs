@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::report::counts::{cell, remarks};
-use crate::report::format::{number, three_digits};
-use crate::report::status::check;
-use crate::report::values::figure;
+use crate::report::format::{figure, number, three_digits};
+use crate::report::status;
 use crate::site::run_page::dots::VARIANTS;
 use crate::site::shown::{HTML, name};
 use wirebench_record::counts::Counts;
@@ -54,7 +53,7 @@ impl Counted {
         Self {
             anchor: format!("counted-{}", place + 1),
             id: name(&series.id),
-            check: check(series.status),
+            check: status::of_series(series.status).1,
             variants: counts.iter().map(|one| one.variant.name()).collect(),
             figures: metrics
                 .map(|metric| {

@@ -1,10 +1,9 @@
 //! Every round of a series as a mark, in the order measured and by variant; rounds that are not good are hollow.
 
-use crate::report::format::plural;
-use crate::report::values::figure;
+use crate::report::format::{figure, plural};
 use crate::site::scale::Linear;
 use crate::site::shown::{direction, name, sentence};
-use crate::site::svg::{Anchor, Path, Picture, Svg};
+use crate::site::svg::{Anchor, Markup, Path, Svg};
 use wirebench_judge::summary::Spread;
 use wirebench_judge::summary::quality::{outcome, why};
 use wirebench_record::metric::Metric;
@@ -19,7 +18,7 @@ pub(super) struct Panel {
     pub(super) hint: &'static str,
     /// Of each variant its name, empty where there is but one, and the median of its good rounds with their range.
     pub(super) facts: Vec<(&'static str, String)>,
-    pub(super) picture: Picture,
+    pub(super) picture: Markup,
 }
 
 /// The variants that pictures and tables show, in their order.
@@ -129,7 +128,7 @@ fn axis(whole: Spread) -> Linear {
     Linear::new((floor, HEIGHT - BOTTOM), (floor + reach, TOP))
 }
 
-fn draw(series: &Series, metric: Metric, axis: Linear, alt: &str) -> Picture {
+fn draw(series: &Series, metric: Metric, axis: Linear, alt: &str) -> Markup {
     let mut svg = Svg::new(WIDTH, HEIGHT);
     for tick in axis.ticks(3.0, 1.0) {
         let y = axis.at(tick);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use askama::Template;
 
 use crate::site::compare;
-use crate::site::run_page::view::View;
+use crate::site::run_page::View;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
 

@@ -1,7 +1,6 @@
 //! The rounds of a series as a table, one line each, with every number that was measured.
 
-use crate::report::format::{count, three_digits, time};
-use crate::report::values::figure;
+use crate::report::format::{count, figure, three_digits, time};
 use crate::site::run_page::dots::measured;
 use crate::site::shown::sentence;
 use wirebench_judge::summary::quality::{outcome, why};
