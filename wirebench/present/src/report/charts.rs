@@ -6,23 +6,14 @@ use std::path::Path;
 
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
+use crate::PresentError;
 use crate::report::format::{count, time};
-use crate::report::gnuplot::{self, ChartError};
+use crate::report::gnuplot;
 use crate::report::scenario::Kind;
 use wirebench_judge::summary::{Row, Section, candidate_rounds, sections};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Latency, RoundStatus, Run, Series};
 use wirebench_stats::quantile::median;
-
-/// The plot scripts, included so that charts can be drawn in any project.
-const SCRIPTS: [(&str, &str); 3] = [
-    ("style.gnuplot", include_str!("../../../../scripts/plot/style.gnuplot")),
-    ("bars.gnuplot", include_str!("../../../../scripts/plot/bars.gnuplot")),
-    (
-        "latency.gnuplot",
-        include_str!("../../../../scripts/plot/latency.gnuplot"),
-    ),
-];
 
 /// A chart that was drawn, as `NAME.svg` and `NAME.png` in one folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,13 +38,9 @@ struct Drawing {
 ///
 /// # Errors
 /// When the folder cannot be written or gnuplot fails.
-pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, ChartError> {
-    let unwritable = |source| ChartError::Write {
-        file: folder.to_path_buf(),
-        source,
-    };
-    fs::create_dir_all(folder).map_err(unwritable)?;
-    let scripts = gnuplot::folder_with(&SCRIPTS)?;
+pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, PresentError> {
+    fs::create_dir_all(folder).map_err(PresentError::unwritable(folder))?;
+    let scripts = gnuplot::scripts()?;
     let sections = sections(run);
     let wanted: Vec<(&Section, Drawing)> = sections
         .iter()
@@ -65,7 +52,8 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Char
         gnuplot::write(&data, &drawing.data)?;
         for ending in ["svg", "png"] {
             let picture = folder.join(format!("{name}.{ending}"));
-            drawing.draw_into(gnuplot, scripts.path(), &data, &picture)?;
+            let (script, words) = (scripts.path().join(drawing.script), [&drawing.title, drawing.unit]);
+            gnuplot::draw(gnuplot, &script, [&data, &picture], words)?;
         }
         Ok(Chart {
             scenario: section.scenario.to_owned(),
@@ -74,16 +62,6 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Char
         })
     });
     drawn.collect()
-}
-
-impl Drawing {
-    /// Draws one picture; the extension of its file selects the format.
-    fn draw_into(&self, gnuplot: &Path, scripts: &Path, data: &Path, picture: &Path) -> Result<(), ChartError> {
-        let mut command = wirebench_spawn::command(gnuplot);
-        command.arg("-c").arg(scripts.join(self.script));
-        command.args([data, picture]).args([&self.title, self.unit]);
-        gnuplot::run(command, picture)
-    }
 }
 
 fn drawings(section: &Section) -> Vec<Drawing> {

@@ -1,61 +1,54 @@
 //! Runs gnuplot.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-/// Why a chart could not be drawn.
-#[derive(Debug, thiserror::Error)]
-pub enum ChartError {
-    /// The folder or the data cannot be written.
-    #[error("{}: cannot be written: {source}", file.display())]
-    Write {
-        /// The file.
-        file: PathBuf,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
-    /// gnuplot cannot be started.
-    #[error("gnuplot cannot be started: {0}; reinstall it")]
-    Start(std::io::Error),
-    /// gnuplot refused.
-    #[error("gnuplot could not draw {}: {message}", file.display())]
-    Draw {
-        /// The picture.
-        file: PathBuf,
-        /// gnuplot's message.
-        message: String,
-    },
-}
+use tempfile::TempDir;
+
+use crate::PresentError;
+
+/// The plot scripts, included so that charts can be drawn in any project.
+const SCRIPTS: [(&str, &str); 4] = [
+    ("style.gnuplot", include_str!("../../../../scripts/plot/style.gnuplot")),
+    ("bars.gnuplot", include_str!("../../../../scripts/plot/bars.gnuplot")),
+    (
+        "latency.gnuplot",
+        include_str!("../../../../scripts/plot/latency.gnuplot"),
+    ),
+    ("step.gnuplot", include_str!("../../../../scripts/plot/step.gnuplot")),
+];
 
 /// Writes a file.
-pub(crate) fn write(file: &Path, text: &str) -> Result<(), ChartError> {
-    fs::write(file, text).map_err(|source| ChartError::Write {
-        file: file.to_path_buf(),
-        source,
-    })
+pub(crate) fn write(file: &Path, text: &str) -> Result<(), PresentError> {
+    fs::write(file, text).map_err(PresentError::unwritable(file))
 }
 
-/// A temporary folder with these files: name and content.
-pub(crate) fn folder_with(files: &[(&str, &str)]) -> Result<tempfile::TempDir, ChartError> {
-    let folder = tempfile::tempdir().map_err(|source| ChartError::Write {
-        file: std::env::temp_dir(),
-        source,
-    })?;
-    for (name, text) in files {
+/// A temporary folder with the plot scripts.
+pub(crate) fn scripts() -> Result<TempDir, PresentError> {
+    let folder = tempfile::tempdir().map_err(PresentError::unwritable(&std::env::temp_dir()))?;
+    for (name, text) in SCRIPTS {
         write(&folder.path().join(name), text)?;
     }
     Ok(folder)
 }
 
-/// Runs gnuplot to its end. `file` is named in an error.
-pub(crate) fn run(mut command: Command, file: &Path) -> Result<(), ChartError> {
-    let output = command.output().map_err(ChartError::Start)?;
+/// Draws a picture from a file of data; the extension of the picture's file selects the format. `words` are its title and unit.
+pub(crate) fn draw(
+    gnuplot: &Path,
+    script: &Path,
+    [data, picture]: [&Path; 2],
+    words: [&str; 2],
+) -> Result<(), PresentError> {
+    let mut command = wirebench_spawn::command(gnuplot);
+    command.arg("-c").arg(script).args([data, picture]).args(words);
+    let unstarted = |error| PresentError(format!("gnuplot cannot be started: {error}; reinstall it"));
+    let output = command.output().map_err(unstarted)?;
     if output.status.success() {
         return Ok(());
     }
-    Err(ChartError::Draw {
-        file: file.to_path_buf(),
-        message: String::from_utf8_lossy(&output.stderr).trim().replace('\n', " "),
-    })
+    let message = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
+    Err(PresentError(format!(
+        "gnuplot could not draw {}: {message}",
+        picture.display()
+    )))
 }

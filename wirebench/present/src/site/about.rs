@@ -3,8 +3,7 @@
 use askama::Template;
 
 use crate::report::format::three_digits;
-use crate::site::frame::Frame;
-use crate::site::page::{Context, SitePage};
+use crate::site::frame::{Context, Frame, SitePage};
 use wirebench_history::standing::{FEWEST_VALUES, STOPPED_AFTER};
 
 pub(super) const PAGE: SitePage = SitePage::new("about.html", "About", render);

@@ -4,12 +4,13 @@
 
 use serde::Serialize;
 
+use crate::PresentError;
 use crate::report::format::plural;
 use crate::report::trend::open_regressions;
 use crate::site::frame::Site;
 use crate::site::gather::{Series, Source};
 use crate::site::series_view::{color, verdict};
-use crate::site::write::{SiteError, Writer};
+use crate::site::write::Writer;
 use wirebench_history::standing::Standing;
 
 /// The file of all series together.
@@ -41,7 +42,7 @@ impl Badge {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(super) fn write(writer: &mut Writer, site: &Site, sources: &[Source]) -> Result<(), SiteError> {
+pub(super) fn write(writer: &mut Writer, site: &Site, sources: &[Source]) -> Result<(), PresentError> {
     for series in sources.iter().flat_map(|source| &source.series) {
         if let Some(badge) = of_series(site, series) {
             writer.json(&file(series), &badge)?;

@@ -4,9 +4,8 @@ use askama::Template;
 
 use crate::report::format::{declared, grouped, plural, three_digits};
 use crate::report::trend::{TOO_NOISY, open_regressions};
-use crate::site::frame::Frame;
+use crate::site::frame::{Frame, SitePage};
 use crate::site::gather::{Drawn, Series, Source};
-use crate::site::page::SitePage;
 use crate::site::shown::sentence;
 use crate::site::trust::{left_out, reasons};
 use wirebench_judge::summary::quality::{Tally, equal_code, steal_percent};

@@ -15,7 +15,6 @@ mod health;
 mod metrics_tests;
 mod names;
 mod overview;
-mod page;
 mod preview;
 pub mod ratio;
 mod revision;
@@ -38,20 +37,18 @@ mod trust;
 mod well_formed;
 mod write;
 
-pub use page::{Input, MorePage, PagedRun};
-pub use run_page::report;
-pub use write::SiteError;
-
 use std::collections::HashSet;
 use std::path::Path;
 
 use askama::Template as _;
+pub use frame::{Input, MorePage, PagedRun};
+pub use run_page::report;
 
-use self::frame::{NavEntry, Site};
+use self::frame::{Context, Framed, NavEntry, Site, SitePage};
 use self::gather::gather;
-use self::page::{Context, SitePage};
 use self::shown::is_id;
 use self::write::Writer;
+use crate::PresentError;
 use wirebench_record::site::{MANIFEST, Manifest};
 
 /// Every page that a site has once, in the order of the navigation. Each is one file beside this one, and its template.
@@ -80,11 +77,11 @@ pub struct Built {
 ///
 /// # Errors
 /// When the folder holds something else, or cannot be written.
-pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
+pub fn build(input: &Input, out: &Path) -> Result<Built, PresentError> {
     build_with(PAGES, input, out)
 }
 
-fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, SiteError> {
+fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, PresentError> {
     let mut writer = Writer::open(out)?;
     writer.assets()?;
     let sources = gather(input.followed, input.releases);
@@ -111,7 +108,7 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Si
         let frame = site.frame(&page.title, &page.path);
         writer.page(
             &page.path,
-            page::Framed {
+            Framed {
                 frame,
                 html: &page.html,
             }

@@ -4,20 +4,19 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
+use crate::PresentError;
 use crate::report::cause::{Moved, answer, moved, sentence};
 use crate::report::format::change;
 use crate::report::gnuplot;
 use crate::site::badges::published;
-use crate::site::frame::since;
+use crate::site::frame::{Input, since};
 use crate::site::gather::{Drawn, Series, Source};
-use crate::site::page::Input;
 use crate::site::shown::name;
 use crate::site::timeline::seconds;
-use crate::site::write::{SiteError, Writer};
+use crate::site::write::Writer;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{ChangePoint, Direction, Group};
 use wirebench_stats::quantile::median;
@@ -26,11 +25,6 @@ use wirebench_stats::quantile::median;
 const MOST: usize = 40;
 /// Values before and after the step.
 const AROUND: (usize, usize) = (60, 30);
-const SCRIPTS: [(&str, &str); 2] = [
-    ("style.gnuplot", include_str!("../../../../scripts/plot/style.gnuplot")),
-    ("step.gnuplot", include_str!("../../../../scripts/plot/step.gnuplot")),
-];
-
 /// Absolute addresses of the pictures.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Previews {
@@ -52,7 +46,7 @@ struct Picture {
 ///
 /// # Errors
 /// When gnuplot fails, or a file cannot be written.
-pub(super) fn draw(writer: &mut Writer, input: &Input, sources: &[Source]) -> Result<Previews, SiteError> {
+pub(super) fn draw(writer: &mut Writer, input: &Input, sources: &[Source]) -> Result<Previews, PresentError> {
     let address = input.repository.as_deref().and_then(published);
     let (Some(gnuplot), Some(address)) = (&input.gnuplot, address) else {
         return Ok(Previews::default());
@@ -63,7 +57,8 @@ pub(super) fn draw(writer: &mut Writer, input: &Input, sources: &[Source]) -> Re
         .into_iter()
         .chain(series.filter_map(of_series).take(MOST))
         .collect();
-    let folder = gnuplot::folder_with(&SCRIPTS)?;
+    let folder = gnuplot::scripts()?;
+    let script = folder.path().join("step.gnuplot");
     let place = |picture: &Picture, ending: &str| format!("previews/{}.{ending}", picture.name);
     let drawn = wanted.par_iter().map(|picture| {
         let (data, png) = (writer.path(&place(picture, "tsv")), writer.path(&place(picture, "png")));
@@ -72,7 +67,7 @@ pub(super) fn draw(writer: &mut Writer, input: &Input, sources: &[Source]) -> Re
             return Ok(());
         }
         gnuplot::write(&data, &picture.data)?;
-        draw_one(picture, gnuplot, folder.path(), (&data, &png))
+        gnuplot::draw(gnuplot, &script, [&data, &png], [&picture.title, &picture.unit])
     });
     drawn.collect::<Result<Vec<()>, _>>()?;
     let mut previews = Previews::default();
@@ -91,18 +86,6 @@ pub(super) fn draw(writer: &mut Writer, input: &Input, sources: &[Source]) -> Re
 
 /// The name of the site's picture, which no page of a series has: it has a capital.
 const SITE: &str = "Site";
-
-fn draw_one(
-    picture: &Picture,
-    gnuplot: &Path,
-    scripts: &Path,
-    (data, png): (&Path, &Path),
-) -> Result<(), gnuplot::ChartError> {
-    let mut command = wirebench_spawn::command(gnuplot);
-    command.arg("-c").arg(scripts.join("step.gnuplot"));
-    command.args([data, png]).args([&picture.title, &picture.unit]);
-    gnuplot::run(command, png)
-}
 
 /// The largest step of the newest open regression, else of the newest change.
 fn of_site(groups: &[Group], sources: &[Source]) -> Option<Picture> {

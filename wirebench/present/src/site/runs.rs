@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path};
 
-use crate::site::frame::Site;
-use crate::site::page::PagedRun;
+use crate::PresentError;
+use crate::site::frame::{PagedRun, Site};
 use crate::site::shown::is_id;
-use crate::site::write::{SiteError, Writer};
+use crate::site::write::Writer;
 use crate::site::{compare, run_page};
 use wirebench_record::comparison::Comparison;
 
@@ -16,7 +16,7 @@ use wirebench_record::comparison::Comparison;
 ///
 /// # Errors
 /// When a page cannot be rendered, or a file cannot be written.
-pub(super) fn write(writer: &mut Writer, site: &Site, runs: &[PagedRun]) -> Result<(), SiteError> {
+pub(super) fn write(writer: &mut Writer, site: &Site, runs: &[PagedRun]) -> Result<(), PresentError> {
     let stamp = stamp(site);
     let same = fs::read(writer.path(STAMP)).is_ok_and(|before| before == stamp.as_bytes());
     for paged in runs.iter().filter(|paged| is_id(&paged.run.id)) {
@@ -52,7 +52,7 @@ fn names(id: &str) -> [String; 2] {
     [format!("run/{id}.html"), format!("data/runs/{id}.json")]
 }
 
-fn write_run(writer: &mut Writer, site: &Site, paged: &PagedRun, names: &[String; 2]) -> Result<(), SiteError> {
+fn write_run(writer: &mut Writer, site: &Site, paged: &PagedRun, names: &[String; 2]) -> Result<(), PresentError> {
     let run = &paged.run;
     let [page, record] = names;
     writer.page(page, run_page::render(run, site, paged.comparison.is_some()))?;
@@ -64,7 +64,7 @@ fn write_comparison(
     site: &Site,
     paged: &PagedRun,
     comparison: &Comparison,
-) -> Result<(), SiteError> {
+) -> Result<(), PresentError> {
     let id = &paged.run.id;
     let flames = flames(writer, paged, comparison)?;
     let page = compare::render(comparison, id, site, &flames);
@@ -77,7 +77,7 @@ fn flames(
     writer: &mut Writer,
     paged: &PagedRun,
     comparison: &Comparison,
-) -> Result<BTreeMap<String, String>, SiteError> {
+) -> Result<BTreeMap<String, String>, PresentError> {
     let mut copied = BTreeMap::new();
     let Some(folder) = &paged.folder else {
         return Ok(copied);

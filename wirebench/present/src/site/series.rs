@@ -1,16 +1,15 @@
 //! The files of a source: its pushes, and for each of its series a page and the columns it is drawn from.
 
-use std::path::Path;
-
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use serde::Serialize;
 
+use crate::PresentError;
 use crate::site::columns::column;
+use crate::site::frame::Context;
 use crate::site::gather::{Drawn, Series, Source};
-use crate::site::page::Context;
 use crate::site::series_page;
 use crate::site::timeline::pushes;
-use crate::site::write::{SiteError, Writer};
+use crate::site::write::Writer;
 use wirebench_record::site::ColumnHead;
 
 /// The files of one series.
@@ -26,7 +25,7 @@ type DataFile = (String, serde_json::Result<Vec<u8>>);
 ///
 /// # Errors
 /// When a page cannot be made, or a file cannot be written.
-pub(super) fn write(writer: &mut Writer, context: &Context, source: &Source) -> Result<Vec<ColumnHead>, SiteError> {
+pub(super) fn write(writer: &mut Writer, context: &Context, source: &Source) -> Result<Vec<ColumnHead>, PresentError> {
     let pushes = pushes(source.line, context.with_page);
     for (number, part) in pushes.iter().enumerate() {
         writer.json(&format!("data/pushes/{}.{number}.json", source.timeline.id), part)?;
@@ -40,8 +39,7 @@ pub(super) fn write(writer: &mut Writer, context: &Context, source: &Source) -> 
     for (series, files) in source.series.iter().zip(rendered.collect::<Vec<_>>()) {
         writer.page(&format!("series/{}.html", series.page), files.page)?;
         for (name, content) in files.data {
-            let content = content.map_err(|error| SiteError::unwritable(Path::new(&name), error.into()))?;
-            writer.text(&name, &content)?;
+            writer.data(&name, content)?;
         }
     }
     let heads = source

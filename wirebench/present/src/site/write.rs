@@ -7,7 +7,7 @@ use std::{fs, io};
 use include_dir::{Dir, include_dir};
 use serde::Serialize;
 
-use crate::report::gnuplot::ChartError;
+use crate::PresentError;
 use crate::site::scripts::joined;
 
 /// Style sheets, scripts and pictures that are the same on every site.
@@ -53,19 +53,22 @@ impl Writer {
     ///
     /// # Errors
     /// When it holds something else than a site, so that nothing of it is lost; when it cannot be made.
-    pub(super) fn open(out: &Path) -> Result<Self, SiteError> {
-        let unwritable = |source| SiteError::unwritable(out, source);
-        fs::create_dir_all(out).map_err(unwritable)?;
-        let empty = fs::read_dir(out).map_err(unwritable)?.next().is_none();
+    pub(super) fn open(out: &Path) -> Result<Self, PresentError> {
+        let unwritable = PresentError::unwritable(out);
+        fs::create_dir_all(out).map_err(&unwritable)?;
+        let empty = fs::read_dir(out).map_err(&unwritable)?.next().is_none();
         if !empty && !out.join(MANIFEST).is_file() && !out.join(UNFINISHED).is_file() {
-            return Err(SiteError::NoSite { out: out.to_path_buf() });
+            return Err(PresentError(format!(
+                "{}: is not empty and holds no dashboard (no data/manifest.json); give a new or empty folder",
+                out.display()
+            )));
         }
-        fs::write(out.join(UNFINISHED), "").map_err(unwritable)?;
+        fs::write(out.join(UNFINISHED), "").map_err(&unwritable)?;
         for folder in OWN {
-            fs::create_dir_all(out.join(folder)).map_err(unwritable)?;
+            fs::create_dir_all(out.join(folder)).map_err(&unwritable)?;
         }
         for folder in ["data/columns", "data/pushes", "data/runs", "data/comparisons"] {
-            fs::create_dir_all(out.join(folder)).map_err(unwritable)?;
+            fs::create_dir_all(out.join(folder)).map_err(&unwritable)?;
         }
         Ok(Self {
             out: out.to_path_buf(),
@@ -83,9 +86,9 @@ impl Writer {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn text(&mut self, name: &str, content: &[u8]) -> Result<(), SiteError> {
+    pub(super) fn text(&mut self, name: &str, content: &[u8]) -> Result<(), PresentError> {
         let file = self.out.join(name);
-        fs::write(&file, content).map_err(|source| SiteError::unwritable(&file, source))?;
+        fs::write(&file, content).map_err(PresentError::unwritable(&file))?;
         self.bytes += content.len() as u64;
         self.written.insert(file);
         Ok(())
@@ -95,9 +98,16 @@ impl Writer {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn json<T: Serialize>(&mut self, name: &str, value: &T) -> Result<(), SiteError> {
-        let content =
-            serde_json::to_vec(value).map_err(|error| SiteError::unwritable(Path::new(name), error.into()))?;
+    pub(super) fn json<T: Serialize>(&mut self, name: &str, value: &T) -> Result<(), PresentError> {
+        self.data(name, serde_json::to_vec(value))
+    }
+
+    /// Writes what was written as JSON before.
+    ///
+    /// # Errors
+    /// When it cannot be written, or could not be.
+    pub(super) fn data(&mut self, name: &str, content: serde_json::Result<Vec<u8>>) -> Result<(), PresentError> {
+        let content = content.map_err(|error| PresentError::unwritable(Path::new(name))(error.into()))?;
         self.text(name, &content)
     }
 
@@ -105,11 +115,8 @@ impl Writer {
     ///
     /// # Errors
     /// When it could not be made, or cannot be written.
-    pub(super) fn page(&mut self, name: &str, page: Result<String, askama::Error>) -> Result<(), SiteError> {
-        let page = page.map_err(|source| SiteError::Page {
-            page: name.to_owned(),
-            source,
-        })?;
+    pub(super) fn page(&mut self, name: &str, page: Result<String, askama::Error>) -> Result<(), PresentError> {
+        let page = page.map_err(|error| PresentError(format!("{name}: cannot be made: {error}")))?;
         self.text(name, page.as_bytes())
     }
 
@@ -122,7 +129,7 @@ impl Writer {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn assets(&mut self) -> Result<(), SiteError> {
+    pub(super) fn assets(&mut self) -> Result<(), PresentError> {
         for file in entries() {
             self.text(&format!("assets/{}", file.display()), joined(file, &source).as_bytes())?;
         }
@@ -131,7 +138,7 @@ impl Writer {
             let files = folder.files().filter(|file| !is_own_script(file.path()));
             for file in files {
                 let place = self.out.join("assets").join(folder.path());
-                fs::create_dir_all(&place).map_err(|source| SiteError::unwritable(&place, source))?;
+                fs::create_dir_all(&place).map_err(PresentError::unwritable(&place))?;
                 self.text(&format!("assets/{}", file.path().display()), file.contents())?;
             }
             folders.extend(folder.dirs());
@@ -144,13 +151,13 @@ impl Writer {
     ///
     /// # Errors
     /// When one cannot be removed.
-    pub(super) fn finish(&self) -> Result<(), SiteError> {
+    pub(super) fn finish(&self) -> Result<(), PresentError> {
         let mut folders: Vec<PathBuf> = OWN.iter().map(|folder| self.out.join(folder)).collect();
         while let Some(folder) = folders.pop() {
-            let unwritable = |source| SiteError::unwritable(&folder, source);
-            for entry in fs::read_dir(&folder).map_err(unwritable)? {
-                let entry = entry.map_err(unwritable)?;
-                if entry.file_type().map_err(unwritable)?.is_dir() {
+            let unwritable = PresentError::unwritable(&folder);
+            for entry in fs::read_dir(&folder).map_err(&unwritable)? {
+                let entry = entry.map_err(&unwritable)?;
+                if entry.file_type().map_err(&unwritable)?.is_dir() {
                     folders.push(entry.path());
                 } else if !self.written.contains(&entry.path()) {
                     match fs::remove_file(entry.path()) {
@@ -161,45 +168,6 @@ impl Writer {
             }
         }
         let unfinished = self.out.join(UNFINISHED);
-        fs::remove_file(&unfinished).map_err(|source| SiteError::unwritable(&unfinished, source))
-    }
-}
-
-/// Why a site could not be built.
-#[derive(Debug, thiserror::Error)]
-pub enum SiteError {
-    /// The folder holds something else.
-    #[error("{}: is not empty and holds no dashboard (no data/manifest.json); give a new or empty folder", out.display())]
-    NoSite {
-        /// The folder.
-        out: PathBuf,
-    },
-    /// A file or folder that cannot be written.
-    #[error("{}: cannot be written", file.display())]
-    Unwritable {
-        /// The file or folder.
-        file: PathBuf,
-        /// The operating system's reason.
-        source: io::Error,
-    },
-    /// A picture that cannot be drawn.
-    #[error(transparent)]
-    Picture(#[from] ChartError),
-    /// A page that cannot be rendered.
-    #[error("{page}: cannot be made: {source}")]
-    Page {
-        /// The page.
-        page: String,
-        /// The template engine's reason.
-        source: askama::Error,
-    },
-}
-
-impl SiteError {
-    pub(super) fn unwritable(file: &Path, source: io::Error) -> Self {
-        Self::Unwritable {
-            file: file.to_path_buf(),
-            source,
-        }
+        fs::remove_file(&unfinished).map_err(PresentError::unwritable(&unfinished))
     }
 }
