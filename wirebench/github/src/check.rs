@@ -95,26 +95,21 @@ impl CheckContent<'_> {
         format!("{} pull request {}", self.marker, self.pull)
     }
 
-    /// The title, and whose it is where that is not plain.
-    fn title(&self) -> String {
+    /// The title and the summary, and whose they are where that is not plain.
+    fn texts(&self) -> (String, String) {
         if self.others.is_empty() {
-            return self.title.clone();
+            return (self.title.clone(), self.summary.clone());
         }
-        format!("Pull request {}: {}", self.pull, self.title)
-    }
-
-    fn summary(&self) -> String {
-        if self.others.is_empty() {
-            return self.summary.clone();
-        }
+        let title = format!("Pull request {}: {}", self.pull, self.title);
         let others: Vec<String> = self.others.iter().take(MOST_OTHERS).map(u64::to_string).collect();
-        format!(
+        let summary = format!(
             "This is of pull request {}. The same commit is the head of others ({}), so this check says neither yes nor no; read \
              the comment on the pull request itself.\n\n{}",
             self.pull,
             others.join(", "),
             self.summary
-        )
+        );
+        (title, summary)
     }
 }
 
@@ -149,6 +144,7 @@ fn newest(api: &Api, commit: &str, content: &CheckContent) -> Result<Option<Chec
 }
 
 fn body(commit: &str, content: &CheckContent) -> Value {
+    let (title, summary) = content.texts();
     let note = |note: &Note| {
         json!({
             "path": note.path, "start_line": note.line, "end_line": note.line,
@@ -163,8 +159,8 @@ fn body(commit: &str, content: &CheckContent) -> Value {
         "external_id": content.known_by(),
         "details_url": content.page,
         "output": {
-            "title": content.title(),
-            "summary": content.summary(),
+            "title": title,
+            "summary": summary,
             "annotations": content.notes.iter().map(note).collect::<Vec<_>>(),
         },
     })

@@ -201,14 +201,10 @@ impl FailedCheck {
 
 /// A number with a comma after every three digits.
 fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let parts: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|three| str::from_utf8(three).unwrap_or_default())
-        .collect();
-    parts.join(",")
+    if number < 1000 {
+        return number.to_string();
+    }
+    format!("{},{:03}", grouped(number / 1000), number % 1000)
 }
 
 #[cfg(test)]

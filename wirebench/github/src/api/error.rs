@@ -1,14 +1,13 @@
 //! Why an API request failed, and what to do, as text that is safe in a log.
 
-use std::fmt;
-
 use serde_json::Value;
 
 use crate::Refusal;
 use crate::api::response::{RESPONSE_WITHIN, Response};
 
 /// A request without a good response.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{request}: {}{message}; {advice}", .status.map_or_else(String::new, |status| format!("status {status}: ")))]
 pub struct ApiError {
     /// `GET /repos/…`.
     pub(super) request: String,
@@ -31,23 +30,6 @@ impl ApiError {
         self.status.is_none_or(|status| status >= 500)
     }
 }
-
-impl fmt::Display for ApiError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            request,
-            message,
-            advice,
-            ..
-        } = self;
-        match self.status {
-            Some(status) => write!(out, "{request}: status {status}: {message}; {advice}"),
-            None => write!(out, "{request}: {message}; {advice}"),
-        }
-    }
-}
-
-impl std::error::Error for ApiError {}
 
 impl From<ApiError> for Refusal {
     fn from(error: ApiError) -> Self {

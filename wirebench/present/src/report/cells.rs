@@ -16,23 +16,14 @@ pub fn cell(metric: Metric, value: f64) -> String {
 /// The median of each timed metric that has a column; after the throughput half its range, in percent of the median. A
 /// dash if nothing was measured.
 pub fn load(row: &Row) -> Vec<String> {
-    columns(|metric| median(row, metric), || half_range(row))
-}
-
-/// The heads of the columns of [`load`]; `head` is that of a metric.
-pub fn load_heads(head: impl Fn(Metric) -> String) -> Vec<String> {
-    columns(head, || "± %".into())
-}
-
-fn columns(of: impl Fn(Metric) -> String, half_range: impl Fn() -> String) -> Vec<String> {
-    let mut columns = Vec::new();
+    let mut cells = Vec::new();
     for metric in Metric::columns(Metric::is_timed) {
-        columns.push(of(metric));
+        cells.push(median(row, metric));
         if metric == Metric::Throughput {
-            columns.push(half_range());
+            cells.push(half_range(row));
         }
     }
-    columns
+    cells
 }
 
 /// The median of a metric over the good rounds.

@@ -2,19 +2,18 @@
 
 use std::fmt::Write as _;
 
-use crate::report::format::{figure, plain};
+use crate::report::format::{figure, plain, plural};
 use crate::report::table::{Table, text};
 use wirebench_record::limit::{JudgedLimit, LimitVerdict};
 use wirebench_record::metric::Better;
 
 /// How many limits are broken, such as `1 of 3 limits is broken`; `None` if none is.
 pub fn broken(limits: &[JudgedLimit]) -> Option<String> {
-    let all = limits.len();
-    let plural = if all == 1 { "" } else { "s" };
+    let all = plural(limits.len(), "limit");
     match wirebench_judge::limits::broken(limits) {
         0 => None,
-        1 => Some(format!("1 of {all} limit{plural} is broken")),
-        broken => Some(format!("{broken} of {all} limit{plural} are broken")),
+        1 => Some(format!("1 of {all} is broken")),
+        broken => Some(format!("{broken} of {all} are broken")),
     }
 }
 
@@ -94,10 +93,9 @@ fn measured(one: &JudgedLimit) -> String {
         (None, _) if metric.is_counted() => "not counted".into(),
         (None, _) => "no good round".into(),
         (Some(found), None) => format!(
-            "{}; only {} good round{}, 6 are needed for an interval",
+            "{}; only {}, 6 are needed for an interval",
             figure(metric, found),
-            one.rounds,
-            if one.rounds == 1 { "" } else { "s" }
+            plural(one.rounds as usize, "good round")
         ),
         (Some(found), Some((low, high))) if low < high => format!(
             "{} ({} to {})",

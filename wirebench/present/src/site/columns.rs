@@ -33,7 +33,9 @@ pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column
         breaks,
         levels: values.levels(),
         steps: steps(trace, values),
-        failures: failures(values),
+        failures: (values.failures.iter().cloned())
+            .map(|(at, why)| Failure { at, why })
+            .collect(),
         buckets: long.then(|| buckets(from(), end, &values.values, &values.ratios)),
         points: (!long).then(|| points.clone()),
     };
@@ -74,14 +76,6 @@ fn steps(trace: &Trace, values: &TraceValues) -> Vec<Step> {
     found.collect()
 }
 
-fn failures(values: &TraceValues) -> Vec<Failure> {
-    let failure = |(at, why): &(usize, String)| Failure {
-        at: *at,
-        why: why.clone(),
-    };
-    values.failures.iter().map(failure).collect()
-}
-
 /// From the first place that has a value to the last one.
 fn points(values: &TraceValues) -> Points {
     let known = |value: &f64| value.is_finite();
@@ -106,7 +100,8 @@ pub(super) fn row(values: &[f64]) -> Row {
     let scale = scale(values);
     let mut before = 0_i64;
     let deltas = values.iter().map(|value| {
-        let now = whole(value / scale)?;
+        let scaled = value / scale;
+        let now = scaled.is_finite().then(|| scaled.round() as i64)?;
         let delta = now - before;
         before = now;
         Some(delta)
@@ -131,28 +126,7 @@ fn scale(values: &[f64]) -> f64 {
     };
     let four_digits = small.log10().floor() - 3.0;
     let safe = large.log10().floor() - 14.0;
-    10_f64.powi(to_power(four_digits.max(safe)))
-}
-
-fn to_power(power: f64) -> i32 {
-    power as i32
-}
-
-fn whole(value: f64) -> Option<i64> {
-    value.is_finite().then(|| value.round() as i64)
-}
-
-/// The values of a row, as the scripts decode them.
-#[cfg(test)]
-pub(super) fn decoded(row: &Row) -> Vec<f64> {
-    let mut sum = 0;
-    let value = |delta: &Option<i64>| {
-        delta.map_or(f64::NAN, |delta| {
-            sum += delta;
-            sum as f64 * row.scale
-        })
-    };
-    row.deltas.iter().map(value).collect()
+    10_f64.powi(four_digits.max(safe) as i32)
 }
 
 /// Stretches of a timeline, about as many as may be drawn, none across a break. `from` is the first place that has a value,
@@ -206,6 +180,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The values of a row, as the scripts decode them.
+    pub(super) fn decoded(row: &Row) -> Vec<f64> {
+        let mut sum = 0;
+        let value = |delta: &Option<i64>| {
+            delta.map_or(f64::NAN, |delta| {
+                sum += delta;
+                sum as f64 * row.scale
+            })
+        };
+        row.deltas.iter().map(value).collect()
+    }
+
     #[test]
     fn gaps_stay_gaps_and_do_not_shift_what_follows() {
         let found = row(&[f64::NAN, 1000.0, f64::NAN, 1001.0]);
@@ -232,8 +218,8 @@ mod tests {
 
 #[cfg(test)]
 mod buckets_tests {
+    use super::tests::decoded;
     use super::*;
-    use crate::site::columns::decoded;
     use proptest::prelude::*;
 
     #[test]

@@ -39,11 +39,7 @@ pub(super) fn render(
     site: &Site,
     flames: &BTreeMap<String, String>,
 ) -> Result<String, askama::Error> {
-    let links = Links {
-        site: Some(site),
-        series: &|series| site.series_page(series).map(|page| format!("../{page}")),
-    };
-    let compared = View::of(comparison, links, flames);
+    let compared = View::of(comparison, Some(site), flames);
     Page {
         frame: site.frame_below(
             &format!("{}: {}", compared.sides(), compared.shared.verdict),
@@ -102,25 +98,8 @@ impl Line<'_> {
     }
 }
 
-/// Where commits and series are shown.
-#[derive(Clone, Copy)]
-pub(crate) struct Links<'a> {
-    /// The site whose commits are linked; none for a page that stands alone.
-    pub(crate) site: Option<&'a Site>,
-    /// The page of a series, from the comparison's page.
-    pub(crate) series: &'a dyn Fn(&str) -> Option<String>,
-}
-
-impl Links<'_> {
-    /// No links, for a page that stands alone.
-    pub(crate) const NONE: Self = Self {
-        site: None,
-        series: &|_| None,
-    };
-}
-
 impl<'a> View<'a> {
-    pub(crate) fn of(comparison: &'a Comparison, links: Links, flames: &'a BTreeMap<String, String>) -> Self {
+    pub(crate) fn of(comparison: &'a Comparison, site: Option<&Site>, flames: &'a BTreeMap<String, String>) -> Self {
         let mut shared = Shared::of(comparison, HTML);
         let lines: Vec<rows::Line> = shared.gating.drain(..).chain(shared.informative.drain(..)).collect();
         let all: Vec<&Row> = lines.iter().map(|line| &line.row).collect();
@@ -135,15 +114,14 @@ impl<'a> View<'a> {
             (lines.into_iter()).partition(|line: &rows::Line| line.row.status == RowStatus::Unchanged);
         Self {
             class: class(headline::status(comparison)),
-            sides: [&comparison.baseline, &comparison.candidate]
-                .map(|side| Revision::of(Some(&side.revision), links.site)),
+            sides: [&comparison.baseline, &comparison.candidate].map(|side| Revision::of(Some(&side.revision), site)),
             one_run: comparison.paired,
             strip: (facts::counts(&sorted).into_iter())
                 .map(|(number, standing, word)| (class(standing), number, word))
                 .collect(),
             picture,
-            changed: with_links(changed, links),
-            unchanged: with_links(unchanged, links),
+            changed: with_links(changed, site),
+            unchanged: with_links(unchanged, site),
             flames,
             markdown: markdown::render(comparison),
             shared,
@@ -215,16 +193,18 @@ impl<'a> View<'a> {
 }
 
 /// The rows with their links. A remark that several rows in a row share is shown once.
-fn with_links<'a>(lines: Vec<rows::Line<'a>>, links: Links) -> Vec<Line<'a>> {
+fn with_links<'a>(lines: Vec<rows::Line<'a>>, site: Option<&Site>) -> Vec<Line<'a>> {
     let mut before = String::new();
     let line = |shared: rows::Line<'a>| {
         let row = shared.row;
         let is_said = matches!(row.status, RowStatus::Regressed | RowStatus::Improved) && row.metric.is_some();
         let remark = if is_said { String::new() } else { shared.reason.clone() };
-        let href = (links.series)(&row.series.id).map(|page| match row.metric {
-            Some(metric) => format!("{page}?metric={}", metric.metric.name()),
-            None => page,
-        });
+        let href = site
+            .and_then(|site| site.series_page(&row.series.id))
+            .map(|page| match row.metric {
+                Some(metric) => format!("../{page}?metric={}", metric.metric.name()),
+                None => format!("../{page}"),
+            });
         let is_new = std::mem::replace(&mut before, remark.clone()) != remark;
         Line {
             class: class(row.status),

@@ -72,6 +72,10 @@ fn rounds(run: &Run, tally: &Tally) -> (&'static str, String) {
     if tally.good == 0 {
         return ("No", format!("Not one of {all} is good: {left}."));
     }
+    let after = |open: &str, close: &str| match left.as_str() {
+        "" => String::new(),
+        left => format!("{open}{left}{close}"),
+    };
     match run.status {
         RunStatus::Complete if left.is_empty() => {
             let timed = run.series.iter().filter(|series| !series.is_counted()).count();
@@ -79,19 +83,13 @@ fn rounds(run: &Run, tally: &Tally) -> (&'static str, String) {
         }
         RunStatus::Complete => ("Yes", format!("{good} passed every check and count; {left} do not.")),
         RunStatus::Incomplete => {
-            let left = match left.is_empty() {
-                true => left,
-                false => format!(" ({left})"),
-            };
+            let left = after(" (", ")");
             let sentence = format!("The run did not reach its end; {good} that it got to are good{left}.");
             ("In part", sentence)
         }
         RunStatus::Failed => {
             let whole = whole(run.series.iter());
-            let left = match left.is_empty() {
-                true => left,
-                false => format!(": {left}"),
-            };
+            let left = after(": ", "");
             let sentence = format!(
                 "{whole} of {} series are whole; {good} are good{left}.",
                 run.series.len()

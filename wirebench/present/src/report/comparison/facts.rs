@@ -2,7 +2,7 @@
 
 use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
-use crate::report::format::{change, declared, grouped, plain, shortened, size};
+use crate::report::format::{change, declared, grouped, plain, plural, shortened, size};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
 
@@ -69,8 +69,7 @@ pub fn nulls(findings: &Findings) -> Option<String> {
     let pairs = nulls.iter().map(|(.., pairs)| *pairs).max().unwrap_or(0);
     let pairs = match pairs {
         0 => String::new(),
-        1 => " (1 pair)".into(),
-        pairs => format!(" ({pairs} pairs)"),
+        pairs => format!(" ({})", plural(pairs as usize, "pair")),
     };
     (!each.is_empty()).then(|| format!("the same code twice: {}{pairs}", each.join(", ")))
 }

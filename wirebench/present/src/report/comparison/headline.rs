@@ -4,7 +4,7 @@ use crate::report::cause::{self, Moved};
 use crate::report::comparison::rows::effect;
 use crate::report::comparison::{functions, reasons as reason, verdict};
 use crate::report::escape::Escape;
-use crate::report::format::{rate, size};
+use crate::report::format::{plural, rate, size};
 use crate::report::limits;
 use wirebench_judge::compare::FEWEST_PAIRS;
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
@@ -89,7 +89,7 @@ pub(super) fn reasons(comparison: &Comparison, findings: &Findings, escape: Esca
         return "The two sides were measured in different runs. Their values are shown, not judged.".into();
     }
     let count = |status| findings.gating_that(status).count();
-    let total = metrics(findings.gating.len());
+    let total = plural(findings.gating.len(), "gating metric");
     let most = |status| {
         let first = findings.gating_that(status).find(|row| row.metric.is_some());
         first.map_or(String::new(), |row| leading(row, count(status), escape))
@@ -296,13 +296,6 @@ fn timed_cpu(findings: &Findings) -> String {
             let change = cpu.metric.map_or_else(String::new, effect);
             format!(" Server CPU per request, timed: {change}, {reason}.")
         }
-    }
-}
-
-fn metrics(count: usize) -> String {
-    match count {
-        1 => "1 gating metric".into(),
-        n => format!("{n} gating metrics"),
     }
 }
 

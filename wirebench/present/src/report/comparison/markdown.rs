@@ -8,7 +8,7 @@ use crate::report::comparison::rows::{self, Line};
 use crate::report::comparison::view::{Explained, NotCompared, View};
 use crate::report::escape::{MARKDOWN, code};
 use crate::report::limits;
-use crate::report::table::{Column, Table, number, text};
+use crate::report::table::{Table, number, text};
 use wirebench_judge::summary::comparison::RowStatus;
 use wirebench_record::comparison::Comparison;
 
@@ -152,17 +152,7 @@ fn blocks(view: &View) -> Vec<Block> {
 fn pairs(view: &View) -> Option<Block> {
     let dropped = view.dropped.as_deref().unwrap_or("none");
     let title = format!("Pairs and spread; outliers left out over all metrics: {dropped}");
-    let table = Table::new(pairs_columns(), view.pairs.iter().cloned());
-    (!view.pairs.is_empty()).then(|| Block::folded(&title, PAIRS, &table, 100))
-}
-
-const LIMITS: &str =
-    "Absolute bounds of the scenarios, judged on the candidate's rounds and on this machine alone.\n\n";
-const PAIRS: &str = "A pair is left out when one of its rounds is far from its neighbours, without looking at which side it is. \
-                     Many more on one side than on the other may hide a change that is slow only now and then.\n\n";
-
-fn pairs_columns() -> [Column; 8] {
-    [
+    let columns = [
         text("series"),
         text("metric"),
         number("margin"),
@@ -171,8 +161,15 @@ fn pairs_columns() -> [Column; 8] {
         number("left out: baseline, candidate"),
         number("spread c"),
         number("p worse"),
-    ]
+    ];
+    let table = Table::new(columns, view.pairs.iter().cloned());
+    (!view.pairs.is_empty()).then(|| Block::folded(&title, PAIRS, &table, 100))
 }
+
+const LIMITS: &str =
+    "Absolute bounds of the scenarios, judged on the candidate's rounds and on this machine alone.\n\n";
+const PAIRS: &str = "A pair is left out when one of its rounds is far from its neighbours, without looking at which side it is. \
+                     Many more on one side than on the other may hide a change that is slow only now and then.\n\n";
 
 fn not_compared(all: &[NotCompared]) -> Table {
     let row = |one: &NotCompared| {

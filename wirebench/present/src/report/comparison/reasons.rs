@@ -1,7 +1,7 @@
 //! Reasons and notes of a comparison in words: the one place where a fact becomes a sentence. The words may contain text of the
 //! record, which the caller must escape.
 
-use crate::report::format::{change, declared, size};
+use crate::report::format::{change, declared, plural, size};
 use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::comparison::ComparedMetric;
 use wirebench_record::metric::Metric;
@@ -239,10 +239,10 @@ pub fn note(note: &Note) -> String {
 
 /// `Left out: 10 rounds with a disturbed machine, 1 round that failed a check.`
 fn rounds_left_out(kinds: [(u32, &str); 4]) -> String {
-    let each = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, kind)| {
-        let noun = if count == 1 { "round" } else { "rounds" };
-        format!("{count} {noun} {kind}")
-    });
+    let each = kinds
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, kind)| format!("{} {kind}", plural(count as usize, "round")));
     format!("Left out: {}.", each.collect::<Vec<_>>().join(", "))
 }
 

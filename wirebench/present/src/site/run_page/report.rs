@@ -33,7 +33,7 @@ struct Page<'a> {
 pub fn report(run: &Run, comparison: Option<&Comparison>) -> Result<String, askama::Error> {
     let view = View::of(run, None);
     let no_flames = BTreeMap::new();
-    let compared = comparison.map(|comparison| compare::View::of(comparison, compare::Links::NONE, &no_flames));
+    let compared = comparison.map(|comparison| compare::View::of(comparison, None, &no_flames));
     let title = match &compared {
         Some(compared) => format!("{}, run {}", compared.shared.verdict, view.id),
         None => format!("Run {}", view.id),
