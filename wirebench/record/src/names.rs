@@ -75,23 +75,18 @@ fn one<'de, D: Deserializer<'de>>(from: D, fits: fn(&str) -> bool, expected: &st
     }
 }
 
-fn each<'de, D: Deserializer<'de>>(from: D, fits: fn(&str) -> bool, expected: &str) -> Result<Vec<String>, D::Error> {
-    let all = Vec::<String>::deserialize(from)?;
-    match all.iter().find(|text| !fits(text)) {
+/// Every text of a list, or the one that there may be.
+fn each<'de, T, D>(from: D, fits: fn(&str) -> bool, expected: &str) -> Result<T, D::Error>
+where
+    T: Deserialize<'de>,
+    for<'a> &'a T: IntoIterator<Item = &'a String>,
+    D: Deserializer<'de>,
+{
+    let all = T::deserialize(from)?;
+    let unfit = (&all).into_iter().find(|text| !fits(text));
+    match unfit.map(|text| wrong(text, expected)) {
         None => Ok(all),
-        Some(text) => Err(wrong(text, expected)),
-    }
-}
-
-fn or_null<'de, D: Deserializer<'de>>(
-    from: D,
-    fits: fn(&str) -> bool,
-    expected: &str,
-) -> Result<Option<String>, D::Error> {
-    let text = Option::<String>::deserialize(from)?;
-    match text.as_deref().filter(|text| !fits(text)) {
-        None => Ok(text),
-        Some(other) => Err(wrong(other, expected)),
+        Some(error) => Err(error),
     }
 }
 
@@ -109,11 +104,11 @@ fields! {
     declared: String = one(is_declared, "name: lower-case letters, digits, and hyphens that are not first");
     series: String = one(is_series, "series: scenario@server@driver, of lower-case letters, digits and hyphens");
     all_series: Vec<String> = each(is_series, "series: scenario@server@driver, of lower-case letters, digits and hyphens");
-    path_or_null: Option<String> = or_null(is_path, "path below the record's folder");
+    path_or_null: Option<String> = each(is_path, "path below the record's folder");
     file: String = one(is_file, "name of a file");
     profile: String = one(is_profile, "name of a profile");
     commit: String = one(is_commit, "commit: hex digits");
-    commit_or_null: Option<String> = or_null(is_commit, "commit: hex digits");
+    commit_or_null: Option<String> = each(is_commit, "commit: hex digits");
     month: String = one(is_month, "month: yyyy-mm");
     time: String = one(is_time, "time: RFC 3339");
 }

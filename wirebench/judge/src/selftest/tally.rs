@@ -13,19 +13,13 @@ use wirebench_stats::quantile::median;
 /// The counts so far.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
-    comparisons: u64,
-    flagged: u64,
-    gated: u64,
-    improved: u64,
-    inconclusive: u64,
-    short: u64,
-    pairs: u64,
-    minutes: f64,
+    /// Sums where totals have a mean.
+    sums: Totals,
     spread: BTreeMap<Metric, Vec<f64>>,
 }
 
 /// The counts and rates of a self-test; one JSON line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Totals {
     /// Where the rounds came from.
     pub source: String,
@@ -69,14 +63,14 @@ impl Tally {
             compared.flat_map(|series| &series.metrics)
         };
         let any = |verdict| u64::from(metrics().any(|metric| metric.verdict == verdict));
-        self.comparisons += 1;
-        self.flagged += any(Verdict::Regressed);
-        self.improved += any(Verdict::Improved);
-        self.gated += u64::from(comparison.verdict == Verdict::Regressed);
-        self.inconclusive += u64::from(comparison.verdict == Verdict::Inconclusive);
-        self.short += u64::from(trial.short);
-        self.pairs += u64::from(trial.pairs);
-        self.minutes += trial.measuring.as_secs_f64() / 60.0;
+        self.sums.comparisons += 1;
+        self.sums.flagged += any(Verdict::Regressed);
+        self.sums.improved += any(Verdict::Improved);
+        self.sums.gated += u64::from(comparison.verdict == Verdict::Regressed);
+        self.sums.inconclusive += u64::from(comparison.verdict == Verdict::Inconclusive);
+        self.sums.short += u64::from(trial.short);
+        self.sums.pairs += f64::from(trial.pairs);
+        self.sums.minutes += trial.measuring.as_secs_f64() / 60.0;
         for metric in metrics() {
             if let Some(spread) = metric.spread_percent {
                 self.spread.entry(metric.metric).or_default().push(spread);
@@ -86,24 +80,20 @@ impl Tally {
 
     /// The rates.
     pub fn totals(&self, source: &str, injected_percent: Option<f64>) -> Totals {
-        let (rate_low, rate_high) = interval(self.flagged, self.comparisons);
-        let each = self.comparisons.max(1) as f64;
+        let sums = &self.sums;
+        let (rate_low, rate_high) = interval(sums.flagged, sums.comparisons);
+        let each = sums.comparisons.max(1) as f64;
         let spread = |(metric, all): (&Metric, &Vec<f64>)| Some((metric.name(), rounded(median(all)?)));
         Totals {
             source: source.into(),
             injected_percent,
-            comparisons: self.comparisons,
-            flagged: self.flagged,
-            rate: self.flagged as f64 / each,
+            rate: sums.flagged as f64 / each,
             rate_low,
             rate_high,
-            gated: self.gated,
-            improved: self.improved,
-            inconclusive: self.inconclusive,
-            short: self.short,
             c: self.spread.iter().filter_map(spread).collect(),
-            pairs: rounded(self.pairs as f64 / each),
-            minutes: rounded(self.minutes / each),
+            pairs: rounded(sums.pairs / each),
+            minutes: rounded(sums.minutes / each),
+            ..sums.clone()
         }
     }
 }

@@ -5,20 +5,17 @@ use askama::Template;
 use crate::report::format::three_digits;
 use crate::site::frame::{Context, Frame, SitePage};
 use wirebench_history::standing::{FEWEST_VALUES, STOPPED_AFTER};
+use wirebench_record::trend::TrendMethod;
 
 pub(super) const PAGE: SitePage = SitePage::new("about.html", "About", render);
 
 #[derive(Template)]
 #[template(path = "about.html")]
-struct Page {
+struct Page<'a> {
     frame: Frame,
-    window: usize,
-    least_after: usize,
-    p: String,
+    method: &'a TrendMethod,
     smallest: String,
-    fewest: usize,
-    stopped: usize,
-    synthetic: Option<String>,
+    synthetic: Option<&'a String>,
 }
 
 fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
@@ -26,13 +23,9 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
     let method = &followed.trend.method;
     Page {
         frame,
-        window: method.window,
-        least_after: method.least_after,
-        p: method.p.to_string(),
+        method,
         smallest: three_digits(method.smallest_step_percent),
-        fewest: FEWEST_VALUES,
-        stopped: STOPPED_AFTER,
-        synthetic: followed.facts.synthetic.clone(),
+        synthetic: followed.facts.synthetic.as_ref(),
     }
     .render()
 }

@@ -6,7 +6,7 @@ use askama::Template;
 
 use self::sweep::{Sweep, sweeps};
 use crate::report::format::{machines, plural, three_digits};
-use crate::report::head_to_head::{BOUNDS, times};
+use crate::report::head_to_head::{BOUNDS, cells, times};
 use crate::report::pacing::offered;
 use crate::site::frame::{Frame, Site, SitePage};
 use crate::site::ratio::{self, Ratio};
@@ -69,9 +69,8 @@ struct Job {
     class: &'static str,
     /// CPU time of a request as a multiple of the first server's, as a mark over the axis of all jobs.
     bar: Option<Markup>,
-    cpu: String,
-    throughput: String,
-    p50: String,
+    /// CPU time of a request, throughput and p50.
+    times: [String; 3],
     /// What limits throughput and latency: `client-bound`; empty for nothing.
     mark: &'static str,
 }
@@ -134,9 +133,7 @@ fn jobs(sections: &[Section]) -> Vec<Job> {
             first: name(&relative.first.series.server),
             class: class(&series.protocol),
             bar: relative.server_cpu.map(|found| bar(axis, &series.protocol, found)),
-            cpu: times(relative.server_cpu),
-            throughput: times(relative.throughput),
-            p50: times(relative.latency_p50),
+            times: cells(relative),
             mark: if is_client_bound(relative) { "client-bound" } else { "" },
         }
     };

@@ -37,7 +37,6 @@ struct Page<'a> {
     stale: Option<String>,
     /// When the newest run was, for scripts: a site that nobody builds anew becomes stale too. Empty without a run.
     newest: String,
-    stale_days: i64,
     sources: Vec<SourceView<'a>>,
     /// What the newest run measured, until there are verdicts.
     first: Option<FirstNumbers>,
@@ -46,12 +45,8 @@ struct Page<'a> {
 }
 
 struct SourceView<'a> {
-    id: String,
-    name: String,
+    source: &'a Source<'a>,
     sentence: String,
-    since: String,
-    /// How many regressions are open.
-    open: usize,
     tally: Tally,
     causes: Vec<Cause>,
     /// Causes that have no card here.
@@ -189,7 +184,6 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
             .site
             .measured_until(context.input)
             .map_or_else(String::new, |until| until.to_string()),
-        stale_days: STALE_DAYS,
         sources,
         first: newest.and_then(|paged| FirstNumbers::of(&paged.run)),
         skipped: trend.skipped.clone(),
@@ -234,11 +228,8 @@ fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceV
     let more = causes.len().saturating_sub(CARDS);
     causes.truncate(CARDS);
     SourceView {
-        id: source.timeline.id.clone(),
-        name: source.timeline.name.clone(),
+        source,
         sentence: sentence(source),
-        since: source.mark.name.clone(),
-        open: source.open,
         tally: Tally::of(source),
         causes,
         more,

@@ -19,8 +19,7 @@ const NEWEST: usize = 20;
 #[template(path = "series.html")]
 struct Page<'a> {
     frame: Frame,
-    name: &'a str,
-    page: &'a str,
+    series: &'a Series<'a>,
     first: Metric<'a>,
     others: Vec<Metric<'a>>,
     steps: Vec<ChangePointView>,
@@ -69,8 +68,7 @@ pub(super) fn render(context: &Context, source: &Source, series: &Series) -> Res
             image: (site.previews.series.get(&series.page).or(site.previews.site.as_ref())).cloned(),
             ..site.frame_below(series.name, "")
         },
-        name: series.name,
-        page: &series.page,
+        series,
         first: metric(source, first),
         others: others.iter().map(|drawn| metric(source, drawn)).collect(),
         steps: of_series(site, source, series),
