@@ -12,7 +12,6 @@ pub mod append;
 pub mod error;
 mod files;
 pub mod follow;
-mod groups;
 pub mod import;
 pub mod index;
 mod judge;
@@ -23,7 +22,6 @@ pub mod standing;
 mod summarise;
 mod trace;
 pub mod trend;
-mod wild;
 
 pub use files::{newest_run, run_file};
 pub use trace::{SegmentPlaces, StepPlaces, commits_from};

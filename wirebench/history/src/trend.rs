@@ -1,18 +1,19 @@
 //! Follows every series of a history over time, and reports its steps.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use globset::GlobMatcher;
 
 use crate::error::HistoryError;
 use crate::follow::{FollowedHistory, followed};
-use crate::groups::groups;
 use crate::load::{Beside, load};
-use crate::trace::SegmentPlaces;
+use crate::trace::{SegmentPlaces, StepPlaces};
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::history::Facts;
 use wirebench_record::metric::Metric;
-use wirebench_record::trend::{SCHEMA, Trace, Trend, TrendMethod};
+use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep, Push, SCHEMA, Trace, Trend, TrendMethod};
 use wirebench_stats::change_point::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
 
 /// Follows every series × metric of the history in the folder `history` in commit order.
@@ -75,5 +76,233 @@ pub struct TrendQuery {
 impl TrendQuery {
     pub(super) fn selects(&self, series: &str) -> bool {
         self.series.as_ref().is_none_or(|glob| glob.is_match(series))
+    }
+}
+
+/// Groups at most this many pushes apart are merged if the smaller one has less than half the steps, because the place
+/// of a step is not always exact.
+const MERGED_WITHIN: usize = 2;
+
+/// A trace, and where its segments lie.
+pub(super) type PlacedTrace<'a> = (&'a Trace, &'a [SegmentPlaces]);
+
+/// A step with its trace.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    trace: &'a Trace,
+    change: &'a ChangePoint,
+    places: StepPlaces,
+}
+
+/// Groups the steps of each source. The traces of a source must be adjacent.
+pub(super) fn groups(traces: &[PlacedTrace]) -> Vec<Group> {
+    let sources = traces.chunk_by(|one, next| one.0.source == next.0.source);
+    sources.flat_map(of_source).collect()
+}
+
+fn of_source(traces: &[PlacedTrace]) -> Vec<Group> {
+    let mut steps: Vec<Step> = Vec::new();
+    for (trace, places) in traces {
+        for (segment, places) in trace.segments.iter().zip(*places) {
+            let placed = segment.change_points.iter().zip(&places.steps);
+            steps.extend(placed.map(|(change, places)| Step {
+                trace,
+                change,
+                places: *places,
+            }));
+        }
+    }
+    let merged = merge(by_push(steps));
+    merged.iter().map(|steps| group(steps, traces)).collect()
+}
+
+/// Divides steps into the fewest groups whose ranges share a push: greedily, by the end of the range.
+fn by_push(mut steps: Vec<Step>) -> Vec<Vec<Step>> {
+    steps.sort_by_key(|step| (step.places.first_after, step.places.last_before));
+    let mut groups: Vec<(usize, Vec<Step>)> = Vec::new();
+    for step in steps {
+        match groups.last_mut() {
+            Some((push, group)) if step.places.last_before < *push => group.push(step),
+            _ => groups.push((step.places.first_after, vec![step])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Adds small groups to a large adjacent one.
+fn merge(groups: Vec<Vec<Step>>) -> Vec<Vec<Step>> {
+    let mut merged: Vec<Vec<Step>> = Vec::new();
+    for group in groups {
+        let near = merged.last().is_some_and(|before| {
+            let (few, many) = (before.len().min(group.len()), before.len().max(group.len()));
+            2 * few < many && range(&group).1.saturating_sub(range(before).1) <= MERGED_WITHIN
+        });
+        match merged.last_mut() {
+            Some(before) if near && before.len() < group.len() => {
+                let few = std::mem::replace(before, group);
+                before.extend(few);
+            }
+            Some(before) if near => before.extend(group),
+            _ => merged.push(group),
+        }
+    }
+    merged
+}
+
+/// The places of the last push before a group and of the first push after it, by its largest part, which comes first.
+fn range(group: &[Step]) -> (usize, usize) {
+    let first = group[0].places;
+    let places = group.iter().map(|step| step.places);
+    let shared = places.filter(|at| at.last_before < first.first_after && first.first_after <= at.first_after);
+    let last_before = shared.map(|at| at.last_before).max();
+    (last_before.unwrap_or(first.last_before), first.first_after)
+}
+
+fn group(group: &[Step], traces: &[PlacedTrace]) -> Group {
+    let (last_before, first_after) = range(group);
+    let push_at = |place: usize, of: fn(&StepPlaces) -> usize, push: fn(&ChangePoint) -> &Push| {
+        let step = group.iter().find(|step| of(&step.places) == place);
+        push(step.unwrap_or(&group[0]).change).clone()
+    };
+    let covers = |(_, segments): &&PlacedTrace| {
+        let mut segments = segments.iter();
+        segments.any(|segment| segment.first <= last_before && first_after <= segment.last)
+    };
+    let mut steps: Vec<GroupedStep> = group.iter().map(grouped_step).collect();
+    steps.sort_by_key(|step| (!step.open, !step.alert, Reverse(thousandths(step.change_percent))));
+    let stepped: BTreeSet<_> = group
+        .iter()
+        .map(|step| (&step.trace.series, step.trace.metric))
+        .collect();
+    let stepped = stepped.len();
+    Group {
+        source: group[0].trace.source.clone(),
+        last_before: push_at(last_before, |at| at.last_before, |change| &change.last_before),
+        first_after: push_at(first_after, |at| at.first_after, |change| &change.first_after),
+        stepped,
+        measured: traces.iter().filter(covers).count().max(stepped),
+        worse: steps.iter().filter(|step| step.direction == Direction::Worse).count(),
+        alert: group.iter().any(|step| step.change.alert),
+        open: group.iter().any(|step| step.change.open),
+        recent: group.iter().any(|step| step.change.open && step.change.recent),
+        steps,
+    }
+}
+
+fn grouped_step(step: &Step) -> GroupedStep {
+    GroupedStep {
+        series: step.trace.series.clone(),
+        metric: step.trace.metric,
+        change_percent: step.change.change_percent,
+        direction: step.change.direction,
+        alert: step.change.alert,
+        open: step.change.open,
+    }
+}
+
+/// The size of a change as a sortable number.
+fn thousandths(percent: f64) -> i64 {
+    (1000.0 * percent.abs()).clamp(0.0, 1e15) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::trend::{Basis, Segment};
+
+    fn push(place: usize) -> Push {
+        Push {
+            run: None,
+            commit: format!("{place:040x}"),
+            at: None,
+            message: None,
+            author: None,
+        }
+    }
+
+    /// A trace of 100 pushes that steps after the first and up to the second place.
+    fn stepped(series: &str, (last_before, first_after): (usize, usize), alert: bool) -> (Trace, Vec<SegmentPlaces>) {
+        let point = ChangePoint {
+            last_before: push(last_before),
+            first_after: push(first_after),
+            reported: push(first_after + 2),
+            change_percent: 10.0,
+            low_percent: 9.0,
+            high_percent: 11.0,
+            direction: Direction::Worse,
+            accepted: None,
+            not_code: None,
+            alert,
+            open: alert,
+            recent: false,
+        };
+        let segment = Segment {
+            broken_by: None,
+            basis: Basis::Value,
+            noise: None,
+            first: push(0),
+            last: push(99),
+            points: 100,
+            level: 1.0,
+            resolvable_percent: None,
+            change_points: vec![point],
+        };
+        let trace = Trace {
+            source: "runs".into(),
+            series: series.into(),
+            metric: None,
+            unit: "ns".into(),
+            better: None,
+            basis: Basis::Value,
+            points: 100,
+            left_out: 0,
+            not_judged: None,
+            stopped: false,
+            newest: None,
+            segments: vec![segment],
+        };
+        let places = SegmentPlaces {
+            first: 0,
+            last: 99,
+            basis: Basis::Value,
+            steps: vec![StepPlaces {
+                last_before,
+                first_after,
+                reported: first_after + 2,
+            }],
+        };
+        (trace, vec![places])
+    }
+
+    fn grouped(made: &[(Trace, Vec<SegmentPlaces>)]) -> Vec<Group> {
+        let placed: Vec<_> = made.iter().map(|(trace, places)| (trace, places.as_slice())).collect();
+        groups(&placed)
+    }
+
+    #[test]
+    fn a_push_that_moves_many_series_is_one_group_with_the_push_they_share() {
+        let made = [
+            stepped("a", (40, 45), false),
+            stepped("b", (43, 44), true),
+            stepped("c", (41, 44), false),
+            stepped("d", (70, 71), false),
+        ];
+        let found = grouped(&made);
+        let [one, other] = &found[..] else { panic!("{found:#?}") };
+        assert_eq!((one.stepped, one.measured, one.worse), (3, 4, 3));
+        assert_eq!((&one.last_before, &one.first_after), (&push(43), &push(44)));
+        assert!(one.alert && one.steps[0].series == "b" && one.steps[0].open);
+        assert_eq!((other.stepped, other.alert), (1, false));
+    }
+
+    #[test]
+    fn a_few_steps_beside_many_are_theirs_and_equals_stay_apart() {
+        let many = (0..5).map(|number| stepped(&format!("s{number}"), (43, 44), true));
+        let few = [stepped("late", (45, 46), true), stepped("far", (60, 61), true)];
+        let made: Vec<_> = many.chain(few).collect();
+        let found: Vec<usize> = grouped(&made).iter().map(|group| group.stepped).collect();
+        assert_eq!(found, [6, 1]);
+        let apart = [stepped("a", (43, 44), true), stepped("b", (44, 45), true)];
+        assert_eq!(grouped(&apart).len(), 2);
     }
 }

@@ -8,12 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counts::Source;
-use crate::host::{Host, ToolVersion};
 use crate::limit::JudgedLimit;
 use crate::metric::{Better, Metric};
 use crate::names;
 use crate::reason::{self, MetricReason, NoSecondStage, Note, SeriesReason};
-use crate::run::VariantRevision;
+use crate::run::{Host, ToolVersion, VariantRevision};
 
 /// The schema's name, the value of [`Comparison::schema`].
 pub const SCHEMA: &str = "wirebench.comparison/v2";

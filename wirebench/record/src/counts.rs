@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
 use crate::names;
-use crate::variant::Variant;
+use crate::run::Variant;
 
 /// Begins the reason of a figure that was refused while other programs kept every core busy.
 pub const BUSY_MACHINE: &str = "the machine is busy";

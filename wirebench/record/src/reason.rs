@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::metric::Metric;
-use crate::run::Dependency;
-use crate::variant::Variant;
+use crate::run::{Dependency, Variant};
 
 /// Why a metric has its verdict. Percentages are sizes, never negative.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::FailedCheck;
-use crate::ping::Ping;
-use crate::variant::Variant;
+use crate::run::{Ping, Variant};
 
 /// How a round went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

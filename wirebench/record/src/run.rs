@@ -7,13 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::accepted::Accepted;
 use crate::counts::Counts;
-pub use crate::host::{Host, HostRole, Pinning, RemoteHost, ToolVersion};
 use crate::limit::Limit;
-pub use crate::load::{LoadRecord, SearchRecord, StageRecord};
 use crate::names;
-pub use crate::ping::{Link, Ping};
 pub use crate::round::{Bound, CpuTime, Latency, LoadPod, ProcessUsage, Round, RoundStatus, SearchStep};
-pub use crate::variant::Variant;
 
 /// The schema's name, the value of [`Run::schema`].
 pub const SCHEMA: &str = "wirebench.run/v1";
@@ -313,4 +309,244 @@ pub enum SeriesStatus {
     /// Not measured: this machine lacks the tools for it.
     #[default]
     Skipped,
+}
+
+/// The machine a run was made on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Host {
+    /// As the kernel names it.
+    pub cpu_model: Option<String>,
+    /// CPUs this process may use.
+    pub cpu_count: u32,
+    /// Physical memory.
+    pub memory_bytes: Option<u64>,
+    /// Operating system and kernel release.
+    pub kernel: String,
+    /// The hosted runner's image, when there is one.
+    pub image: Option<String>,
+    /// The loopback interface's maximum transmission unit.
+    pub loopback_mtu_bytes: Option<u32>,
+    /// Twelve hex digits over the lines above: another fingerprint is another machine.
+    pub fingerprint: String,
+}
+
+/// Which cores the server and the driver ran on; empty lists mean they shared all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pinning {
+    /// The server's cores.
+    pub server_cores: Vec<usize>,
+    /// The driver's cores.
+    pub driver_cores: Vec<usize>,
+    /// True if the run did not hold the machine's lock, so that another measurement may have run at the same time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unlocked: bool,
+}
+
+/// A program and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolVersion {
+    /// The program.
+    pub name: String,
+    /// The version that it prints.
+    pub version: String,
+}
+
+/// Another machine that took part in a run. Neither its name nor its address is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemoteHost {
+    /// What it did.
+    pub role: HostRole,
+    /// The machine.
+    pub host: Host,
+    /// By how much its clock was ahead of the driver's machine's, ns; null when it does not tell the time in ns.
+    pub clock_offset_ns: Option<i64>,
+    /// The offset is known to within this many ns in both directions: half the time that asking took.
+    pub clock_uncertainty_ns: Option<u64>,
+}
+
+/// What a machine does in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HostRole {
+    /// The servers run on it.
+    Server,
+    /// The load generators run on it.
+    Driver,
+}
+
+/// How long TCP handshakes with a server took while no load was sent: one round trip each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ping {
+    /// Handshakes tried.
+    pub sent: u32,
+    /// Those that lost a packet: their times are not in the distribution.
+    pub lost: u32,
+    /// Smallest; null when all were lost, as are the others.
+    pub min_ns: Option<u64>,
+    /// The quantiles are by nearest rank.
+    pub p50_ns: Option<u64>,
+    /// 90 % took no longer.
+    pub p90_ns: Option<u64>,
+    /// Largest.
+    pub max_ns: Option<u64>,
+}
+
+/// The network between a run's machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// The median of the rounds' medians, ns there and back.
+    pub p50_ns: u64,
+    /// The longest that was not lost, ns.
+    pub max_ns: u64,
+    /// Handshakes tried.
+    pub sent: u64,
+    /// Those that lost a packet.
+    pub lost: u64,
+}
+
+impl Link {
+    /// Whether latencies over two links can be compared: their medians differ by at most a quarter, or by at most 0.2 ms.
+    pub fn is_like(self, other: Self) -> bool {
+        let (less, more) = (self.p50_ns.min(other.p50_ns), self.p50_ns.max(other.p50_ns));
+        more - less <= (less / 4).max(200_000)
+    }
+}
+
+/// The load of a series, after the profile's caps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadRecord {
+    /// Connections opened, of stages the most of any; null for process starts and benchmarks.
+    pub connections: Option<u32>,
+    /// Requests in flight at once on each connection; null for process starts and benchmarks.
+    pub streams: Option<u32>,
+    /// Requests in a round, when counted.
+    pub requests: Option<u64>,
+    /// Length of a round, when timed; of each step, where a rate is searched.
+    pub duration_ns: Option<u64>,
+    /// Process starts in a round.
+    pub starts: Option<u32>,
+    /// Samples of a benchmark in a round, each the mean time of many iterations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
+    /// Requests of the longest counted server run; null for timed series.
+    #[serde(default)]
+    pub counted: Option<u64>,
+    /// Requests per second offered (open loop); null in a closed loop, where a rate is searched, and for a share of a
+    /// capacity that could not be measured.
+    pub rate_per_s: Option<u32>,
+    /// Warm-up before each round, thrown away.
+    pub warmup_ns: Option<u64>,
+    /// Requests that each fresh server gets after `warmup_ns` and before the round, until CPU time per request no longer falls:
+    /// measured before the first round, and the same on all sides; null where `warmup_ns` is enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup_requests: Option<u64>,
+    /// Length of the later rounds where earlier ones of `duration_ns` had too few good answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lengthened_to_ns: Option<u64>,
+    /// The share of the capacity that the rate is, in thousandths; null for a rate that was declared as a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_permille: Option<u32>,
+    /// Good answers per second that the same connections achieved in a closed loop just before the first round; of several
+    /// variants the fewest, so that all are offered the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_per_s: Option<u32>,
+    /// Which side held that throughput back; only `server` makes it the server's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_bound: Option<Bound>,
+    /// Stages of a round, one after the other; empty where the connections do not change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageRecord>,
+    /// How long a worker waits after each answer before it asks again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_ns: Option<u64>,
+    /// The objective of a search for a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchRecord>,
+}
+
+/// One stage of a load: the connections go from where they stand to this number in this time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StageRecord {
+    /// Connections at its end.
+    pub connections: u32,
+    /// How long it takes.
+    pub duration_ns: u64,
+}
+
+/// What a search looked for: the highest rate whose p99 stays within a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchRecord {
+    /// The p99 latency that must not be exceeded.
+    pub p99_ns: u64,
+    /// The lowest rate tried.
+    pub from_per_s: u32,
+    /// The highest rate tried.
+    pub to_per_s: u32,
+}
+
+impl LoadRecord {
+    /// The load as declared, without measured values: the same on every server and machine.
+    pub fn as_declared(&self) -> Self {
+        Self {
+            rate_per_s: self.rate_per_s.filter(|_| self.rate_permille.is_none()),
+            capacity_per_s: None,
+            capacity_bound: None,
+            warmup_requests: None,
+            lengthened_to_ns: None,
+            ..self.clone()
+        }
+    }
+}
+
+/// Which side of a comparison a round belongs to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// The code compared against.
+    Baseline,
+    /// The code in question; a run of one revision is a candidate alone.
+    #[default]
+    Candidate,
+    /// A pinned revision measured together with the others, so that trends are ratios to it and a slower machine cancels out.
+    Reference,
+    /// The baseline's program once more, from another place: the embedded null. Any difference to the baseline is an error
+    /// of the measurement.
+    Null,
+}
+
+impl Variant {
+    /// Its name, as the record writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Candidate => "candidate",
+            Self::Reference => "reference",
+            Self::Null => "null",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_alike_within_a_quarter_or_a_fifth_of_a_millisecond() {
+        let link = |p50_ns| Link {
+            p50_ns,
+            max_ns: p50_ns,
+            sent: 20,
+            lost: 0,
+        };
+        assert!(link(100_000).is_like(link(290_000)));
+        assert!(link(10_000_000).is_like(link(12_000_000)));
+        assert!(!link(10_000_000).is_like(link(13_000_000)));
+        assert!(!link(100_000).is_like(link(10_000_000)));
+    }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::claims::figures::{figure, marked, median_of, pair, payload};
 use crate::claims::judged::newest;
 use crate::claims::publication::{Job, PublicComparison};
-use wirebench_judge::summary::multiple::Multiple;
+use wirebench_judge::summary::head_to_head::Multiple;
 use wirebench_present::report::format::{plain, three_digits};
 use wirebench_present::report::table::{Table, number, text};
 use wirebench_record::metric::Metric;
@@ -292,7 +292,7 @@ pub fn chart(answers: &[Answer]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_judge::summary::multiple::Bounds;
+    use wirebench_judge::summary::head_to_head::Bounds;
 
     fn run() -> Run {
         serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap()

@@ -2,7 +2,7 @@
 
 use crate::claims::figures::{median_of, pair};
 use crate::claims::publication::Codec;
-use wirebench_judge::summary::multiple::Multiple;
+use wirebench_judge::summary::head_to_head::Multiple;
 use wirebench_present::report::format::{plain, three_digits, time};
 use wirebench_present::report::head_to_head::times;
 use wirebench_present::report::table::{Table, number, text};

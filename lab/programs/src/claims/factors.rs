@@ -2,7 +2,7 @@
 
 use crate::claims::figures::{marked, median_of, pair, payload};
 use crate::claims::publication::Factor;
-use wirebench_judge::summary::multiple::Multiple;
+use wirebench_judge::summary::head_to_head::Multiple;
 use wirebench_present::report::format::{count, plain};
 use wirebench_present::report::table::{Table, number, text};
 use wirebench_record::metric::Metric;

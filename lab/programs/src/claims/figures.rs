@@ -1,7 +1,7 @@
 //! Numbers of the document, and medians of a run's series.
 
 use wirebench_judge::summary::candidate_rounds;
-use wirebench_judge::summary::multiple::Multiple;
+use wirebench_judge::summary::head_to_head::Multiple;
 use wirebench_present::report::format::{count, three_digits};
 use wirebench_present::report::head_to_head::times;
 use wirebench_record::run::{Round, Run, Series};

@@ -14,7 +14,7 @@ use crate::claims::publication::PublicComparison;
 use crate::claims::{conclusions, findings};
 use wirebench_present::report::format::{machines, three_digits};
 use wirebench_present::report::head_to_head::times;
-use wirebench_present::site::ratio::Ratio;
+use wirebench_present::site::scale::Ratio;
 use wirebench_present::site::shown::{instant, name, sentence};
 use wirebench_present::site::svg::Markup;
 use wirebench_record::run::Run;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use wirebench_record::comparison::Verdict;
-use wirebench_record::host::Host;
 use wirebench_record::metric::Metric;
+use wirebench_record::run::Host;
 
 /// The schema's name, the value of [`TruthTable::schema`].
 pub const SCHEMA: &str = "wirebench.truth/v1";

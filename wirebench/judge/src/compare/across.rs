@@ -1,9 +1,8 @@
 //! Compares two runs made at different times: values are shown next to each other and not judged; a series whose digests
 //! differ is invalid.
 
-use crate::compare::gates::Gates;
 use crate::compare::paired::{method, side};
-use crate::compare::series::{unjudged_metric, unjudged_series};
+use crate::compare::series::{Gates, unjudged_metric, unjudged_series};
 use crate::compare::verdict::percent;
 use crate::compare::{Rules, count, counted};
 use crate::limits;

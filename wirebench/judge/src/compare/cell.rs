@@ -1,6 +1,6 @@
 //! One metric of one series in one stage: its pairs, and the estimates and tests over them.
 
-use crate::compare::gates::Gates;
+use crate::compare::series::Gates;
 use wirebench_declare::compare::Margin;
 use wirebench_record::metric::{Better, LARGE_LOSS_PERCENT, Metric};
 use wirebench_record::run::{Round, Series, Variant};

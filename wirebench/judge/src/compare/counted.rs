@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::compare::exact::{self, Counted, judge};
 use crate::compare::functions::{self, with_caller};
-use crate::compare::gates::Gates;
-use crate::compare::series::{declared_differently, presence, same_program, unjudged_metric, unjudged_series};
+use crate::compare::series::{Gates, declared_differently, presence, same_program, unjudged_metric, unjudged_series};
 use crate::compare::verdict::accepted;
 use crate::compare::{null, work};
 use wirebench_declare::compare::Margin;

@@ -6,7 +6,6 @@ mod cell;
 mod counted;
 mod exact;
 mod functions;
-mod gates;
 mod null;
 mod paired;
 mod screen;

@@ -4,7 +4,7 @@
 use crate::compare::cell::Cell;
 use crate::compare::count;
 use crate::compare::exact::{self, Counted};
-use crate::compare::gates::Gates;
+use crate::compare::series::Gates;
 use crate::compare::verdict::percent;
 use wirebench_record::comparison::{ComparedMetric, Verdict};
 use wirebench_record::counts::Counts;

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::compare::cell::{Cell, pairs};
-use crate::compare::gates::Gates;
 use crate::compare::null::TimedNull;
 use crate::compare::screen::{suspicion, without_second_stage};
-use crate::compare::series::{declared_differently, presence, same_program, unjudged_series};
+use crate::compare::series::{Gates, declared_differently, presence, same_program, unjudged_series};
 use crate::compare::verdict::{JudgedCell, TestResult, metric};
 use crate::compare::{
     ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,

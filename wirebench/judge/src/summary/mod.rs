@@ -2,7 +2,6 @@
 
 pub mod comparison;
 pub mod head_to_head;
-pub mod multiple;
 pub mod quality;
 
 use wirebench_record::metric::Metric;

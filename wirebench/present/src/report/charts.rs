@@ -7,7 +7,7 @@ use std::path::Path;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::PresentError;
-use crate::report::format::{count, time};
+use crate::report::format::{count, direction, time};
 use crate::report::gnuplot;
 use crate::report::scenario::Kind;
 use wirebench_judge::summary::{Row, Section, candidate_rounds, sections};
@@ -30,7 +30,9 @@ struct Drawing {
     script: &'static str,
     kind: &'static str,
     title: String,
-    unit: &'static str,
+    unit: String,
+    metric: Metric,
+    text: fn(f64) -> String,
     data: String,
 }
 
@@ -52,7 +54,10 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Pres
         gnuplot::write(&data, &drawing.data)?;
         for ending in ["svg", "png"] {
             let picture = folder.join(format!("{name}.{ending}"));
-            let (script, words) = (scripts.path().join(drawing.script), [&drawing.title, drawing.unit]);
+            let (script, words) = (
+                scripts.path().join(drawing.script),
+                [drawing.title.as_str(), &drawing.unit],
+            );
             gnuplot::draw(gnuplot, &script, [&data, &picture], words)?;
         }
         Ok(Chart {
@@ -65,64 +70,39 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Pres
 }
 
 fn drawings(section: &Section) -> Vec<Drawing> {
-    let bars = |kind, title: &str, unit, metric, scale: f64, text: fn(f64) -> String| Drawing {
+    let bars = |kind, title: &str, unit: &str, metric: Metric, scale: f64, text: fn(f64) -> String| Drawing {
         script: "bars.gnuplot",
         kind,
         title: format!("{}: {title}", section.scenario),
-        unit,
+        unit: format!("{unit} ({})", direction(metric.better())),
+        metric,
+        text,
         data: bar_rows(section, metric, scale, text),
     };
+    let rate = "good answers per second";
     let all = match Kind::of(section) {
         Kind::StartUp => vec![bars(
             "start",
             "exec to first good answer",
-            "ms (lower is better)",
+            "ms",
             Metric::LatencyP50,
             1e6,
             time,
         )],
-        Kind::Benchmark => vec![bars(
-            "iteration",
-            "one iteration",
-            "ns (lower is better)",
-            Metric::LatencyP50,
-            1.0,
-            time,
-        )],
+        Kind::Benchmark => vec![bars("iteration", "one iteration", "ns", Metric::LatencyP50, 1.0, time)],
         Kind::Load => vec![
-            bars(
-                "throughput",
-                "throughput",
-                "good answers per second (higher is better)",
-                Metric::Throughput,
-                1.0,
-                count,
-            ),
-            bars(
-                "cpu",
-                "server CPU per request",
-                "µs (lower is better)",
-                Metric::ServerCpu,
-                1e3,
-                time,
-            ),
+            bars("throughput", "throughput", rate, Metric::Throughput, 1.0, count),
+            bars("cpu", "server CPU per request", "µs", Metric::ServerCpu, 1e3, time),
             Drawing {
                 script: "latency.gnuplot",
-                kind: "latency",
-                title: format!("{}: latency quantiles", section.scenario),
-                unit: "latency (lower is better)",
                 data: latency_blocks(section),
+                ..bars("latency", "latency quantiles", "latency", Metric::LatencyP50, 1.0, time)
             },
         ],
     };
-    all.into_iter()
-        .filter(|drawing| {
-            drawing
-                .data
-                .lines()
-                .any(|line| line.contains(|c: char| c.is_ascii_digit()) && !line.contains("NaN"))
-        })
-        .collect()
+    let has_value = |line: &str| line.contains(|c: char| c.is_ascii_digit()) && !line.contains("NaN");
+    let all = all.into_iter();
+    all.filter(|drawing| drawing.data.lines().any(has_value)).collect()
 }
 
 /// `label value low high group text note`, tab-separated, with a header line.
@@ -223,16 +203,13 @@ fn group(series: &Series) -> u8 {
 
 /// The values of a picture, in one sentence.
 fn alt(section: &Section, drawing: &Drawing) -> String {
-    let metric = match drawing.kind {
-        "throughput" => Metric::Throughput,
-        "cpu" => Metric::ServerCpu,
-        _ => Metric::LatencyP50,
-    };
-    let write = if metric == Metric::Throughput { count } else { time };
-    let values = section
-        .rows
-        .iter()
-        .filter_map(|row| Some(format!("{} {}", label(row.series), write(row.spread(metric)?.median))));
+    let values = section.rows.iter().filter_map(|row| {
+        Some(format!(
+            "{} {}",
+            label(row.series),
+            (drawing.text)(row.spread(drawing.metric)?.median)
+        ))
+    });
     let what = if drawing.kind == "latency" { "median of " } else { "" };
     format!("{what}{}: {}", drawing.title, values.collect::<Vec<_>>().join(", "))
 }

@@ -1,6 +1,6 @@
 //! Numbers and units as people read them.
 
-use wirebench_record::metric::{Metric, Notation};
+use wirebench_record::metric::{Better, Metric, Notation};
 use wirebench_record::run::{Host, HostRole, Link, RemoteHost, Run, ToolVersion};
 
 /// A count with thousands separators: `12,345`.
@@ -316,6 +316,14 @@ fn digits(percent: f64) -> String {
         p if p < 0.095 => format!("{p:.2}"),
         p if p < FACTOR_FROM => format!("{p:.1}"),
         p => count(p),
+    }
+}
+
+/// Which way is better, in words.
+pub const fn direction(better: Better) -> &'static str {
+    match better {
+        Better::Lower => "lower is better",
+        Better::Higher => "higher is better",
     }
 }
 

@@ -3,8 +3,7 @@
 use crate::report::format::three_digits;
 use crate::report::table::{Table, number, text};
 use wirebench_judge::summary::Section;
-use wirebench_judge::summary::head_to_head::{Relative, relatives};
-use wirebench_judge::summary::multiple::{Bounds, Multiple};
+use wirebench_judge::summary::head_to_head::{Bounds, Multiple, Relative, relatives};
 
 /// What the bounds in these tables mean.
 pub const BOUNDS: &str =

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::report::format::{plain, plural};
+use crate::report::format::{direction, plain, plural};
 use wirebench_history::import::number;
 use wirebench_record::imported::{Imported, Suite};
-use wirebench_record::metric::Better;
 
 /// The findings as text.
 pub fn render(imported: &Imported) -> String {
@@ -39,8 +38,7 @@ fn directions(suite: &Suite) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for series in &suite.series {
         let better = match series.better {
-            Some(Better::Lower) => "lower is better",
-            Some(Better::Higher) => "higher is better",
+            Some(better) => direction(better),
             None => "direction unknown, no alerts",
         };
         let because = plain(&series.better_because);

@@ -3,11 +3,10 @@
 use crate::report::cause::{Moved, sentence};
 use crate::report::format::change;
 use crate::site::frame::{Site, pull_url, since};
-use crate::site::gather::{Drawn, Series, Source};
+use crate::site::gather::{Drawn, Series, Source, day, seconds};
 use crate::site::series_view::{changed, state, verdict};
 use crate::site::shown::name;
 use crate::site::spark::{self, Course};
-use crate::site::timeline::{day, seconds};
 use wirebench_history::follow::SourceTimeline;
 use wirebench_history::standing::{Change, Standing};
 use wirebench_record::metric::Metric;

@@ -6,8 +6,7 @@ use crate::report::format::{change, plural};
 use crate::report::trend::{headline, open_regressions};
 use crate::site::causes::{Cause, anchor, causes};
 use crate::site::frame::{Context, Frame, Site, SitePage};
-use crate::site::gather::Source;
-use crate::site::timeline::{day, seconds};
+use crate::site::gather::{Source, day, seconds};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Group;
 

@@ -7,13 +7,13 @@ use askama::Template;
 use jiff::Timestamp;
 
 use crate::report::format::plural;
-use crate::site::gather::Source;
+use crate::site::gather::{Source, seconds};
 use crate::site::preview::Previews;
-use crate::site::timeline::seconds;
+use crate::site::shown::name;
 use wirebench_history::follow::{FollowedHistory, RUNS_SOURCE, SourceTimeline};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::history::{CommitInfo, Released};
-use wirebench_record::run::Run;
+use wirebench_record::run::{Run, VariantRevision, short_commit};
 
 /// A page that the navigation of every page leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -332,6 +332,47 @@ impl Input<'_> {
     /// The comparisons of the runs that have one.
     pub(super) fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
         self.runs.iter().filter_map(|paged| paged.comparison.as_ref())
+    }
+}
+
+/// The code of one variant.
+#[derive(Debug, Clone)]
+pub(crate) struct Revision {
+    /// The user's name for it.
+    pub(crate) name: Option<String>,
+    /// Its short commit, or `no commit`.
+    pub(crate) commit: String,
+    /// The address of its commit.
+    pub(crate) url: Option<String>,
+    pub(crate) modified: bool,
+    /// First line of the commit's message; empty when it is not known.
+    pub(crate) message: String,
+    pub(crate) author: String,
+    /// Where the pull request is shown that the message names.
+    pub(crate) pull: Option<String>,
+}
+
+impl Revision {
+    /// Without a site, as in a report that stands alone, nothing is linked and no message is known.
+    pub(super) fn of(revision: Option<&VariantRevision>, site: Option<&Site>) -> Self {
+        let commit = revision.and_then(|revision| revision.commit.as_deref());
+        let told = commit.and_then(|commit| site?.commits.get(commit));
+        let message = told.map(|told| told.message.as_str()).unwrap_or_default();
+        let repository = site.and_then(|site| site.repository.as_deref());
+        Self {
+            name: revision.and_then(|revision| revision.name.as_deref()).map(name),
+            commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
+            url: commit.and_then(|commit| site?.commit_url(commit)),
+            modified: revision.is_some_and(|revision| revision.modified == Some(true)),
+            message: name(message),
+            author: told.map_or_else(String::new, |told| name(&told.author)),
+            pull: repository.and_then(|repository| pull_url(repository, message)),
+        }
+    }
+
+    /// Its name, or else its commit.
+    pub(super) fn called(&self) -> &str {
+        self.name.as_ref().unwrap_or(&self.commit)
     }
 }
 

@@ -1,14 +1,19 @@
 //! Traces → series with their metrics, each with its page, its files' names and how it stands.
 
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+
 use crate::site::names::{Pages, word};
-use crate::site::timeline::{Mark, mark, timeline};
+use crate::site::shown::name;
+use wirebench_history::commits_from;
 use wirebench_history::follow::{FollowedHistory, RUNS_SOURCE, SourceTimeline, TraceValues};
 use wirebench_history::standing::{TraceStanding, standing_since};
 use wirebench_record::history::Released;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
-use wirebench_record::site::Timeline;
-use wirebench_record::trend::{Basis, Group, Trace};
+use wirebench_record::site::{PUSHES, PUSHES_A_FILE, Pushes, Release, Timeline};
+use wirebench_record::trend::{Basis, Group, Push, Trace};
 
 /// A source with all its series.
 #[derive(Debug)]
@@ -141,4 +146,193 @@ fn reference(line: &SourceTimeline, trace: &Trace, releases: &[Released]) -> Opt
         .iter()
         .find(|release| release.commit.len() >= 7 && newest.starts_with(&release.commit));
     Some(named.map_or_else(|| short_commit(newest).to_owned(), |release| release.name.clone()))
+}
+
+/// Without a newer release, the newest push is compared with the one so many pushes ago. All runs of a commit are one push.
+const AGO: usize = 30;
+
+/// The push that the newest one is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) at: usize,
+    /// `v1.4.0`, or `30 pushes ago`.
+    pub(super) name: String,
+}
+
+/// The timeline of a line.
+pub(super) fn timeline(line: &SourceTimeline, releases: &[Released]) -> Timeline {
+    let own = line.source == RUNS_SOURCE;
+    Timeline {
+        id: if own { RUNS_SOURCE.into() } else { word(&line.source) },
+        name: if own {
+            "This repository".into()
+        } else {
+            line.source.replacen("imported/", "", 1)
+        },
+        repository: line.repository.clone(),
+        pushes: line.pushes.len(),
+        releases: if own {
+            released(&line.pushes, releases)
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+/// The releases among the pushes. A commit that was measured several times is released at its first run.
+fn released(pushes: &[Push], releases: &[Released]) -> Vec<Release> {
+    let place = |release: &Released| {
+        let named = |push: &Push| release.commit.len() >= 7 && push.commit.starts_with(&release.commit);
+        pushes.iter().position(named)
+    };
+    let mut found: Vec<Release> = releases
+        .iter()
+        .filter_map(|release| {
+            Some(Release {
+                at: place(release)?,
+                name: release.name.clone(),
+            })
+        })
+        .collect();
+    found.sort_by_key(|release| release.at);
+    found
+}
+
+/// What the newest push is set against: the newest release before it, else 30 pushes ago, else the first push.
+pub(super) fn mark(timeline: &Timeline, pushes: &[Push]) -> Mark {
+    let commits = commits_from(pushes);
+    let newest = timeline.pushes.saturating_sub(1);
+    let release = timeline.releases.iter().rev().find(|release| release.at < newest);
+    match release {
+        Some(release) => Mark {
+            at: release.at,
+            name: release.name.clone(),
+        },
+        None if commits.first().is_some_and(|all| *all > AGO + 1) => Mark {
+            at: commits.iter().rposition(|count| *count > AGO).unwrap_or(0),
+            name: format!("{AGO} pushes ago"),
+        },
+        None => Mark {
+            at: 0,
+            name: "the first push".into(),
+        },
+    }
+}
+
+/// The files of a line, in order. `with_page` are the ids of runs that have a page.
+pub(super) fn pushes(line: &SourceTimeline, with_page: &HashSet<&str>) -> Vec<Pushes> {
+    let provisional: HashSet<usize> = line.provisional.iter().copied().collect();
+    let parts = line.pushes.chunks(PUSHES_A_FILE).enumerate();
+    let file = |(number, part): (usize, &[Push])| {
+        let from = number * PUSHES_A_FILE;
+        Pushes {
+            schema: PUSHES.into(),
+            from,
+            commits: part.iter().map(|push| short_commit(&push.commit).to_owned()).collect(),
+            at: part.iter().map(seconds).collect(),
+            messages: messages(part),
+            runs: part
+                .iter()
+                .map(|push| push.run.clone().filter(|id| with_page.contains(id.as_str())))
+                .collect(),
+            provisional: (from..from + part.len())
+                .filter(|place| provisional.contains(place))
+                .collect(),
+        }
+    };
+    parts.map(file).collect()
+}
+
+/// Message and author of each push; empty when none has a message.
+fn messages(pushes: &[Push]) -> Vec<Option<String>> {
+    let one = |push: &Push| {
+        let message = push.message.as_deref()?;
+        let author = push
+            .author
+            .as_deref()
+            .map_or_else(String::new, |author| format!(" · {author}"));
+        Some(name(&format!("{message}{author}")))
+    };
+    let all: Vec<Option<String>> = pushes.iter().map(one).collect();
+    if all.iter().any(Option::is_some) {
+        all
+    } else {
+        Vec::new()
+    }
+}
+
+/// When a push was made, s since 1970.
+pub(super) fn seconds(push: &Push) -> Option<i64> {
+    let time: Timestamp = push.at.as_deref()?.parse().ok()?;
+    Some(time.as_second())
+}
+
+/// The day of a push, as it was written: `2026-11-21`.
+pub(super) fn day(push: &Push) -> &str {
+    push.at.as_deref().and_then(|time| time.get(..10)).unwrap_or("no date")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(count: usize) -> SourceTimeline {
+        let push = |place: usize| Push {
+            run: Some(format!("run-{place}")),
+            commit: format!("{place:040x}"),
+            at: Some("2026-11-21T05:00:00Z".into()),
+            message: None,
+            author: None,
+        };
+        SourceTimeline {
+            source: RUNS_SOURCE.into(),
+            repository: None,
+            pushes: (0..count).map(push).collect(),
+            runs: Vec::new(),
+            provisional: vec![count - 1],
+            failed: Vec::new(),
+        }
+    }
+
+    fn released_at(count: usize, at: usize) -> Mark {
+        let releases = [Released {
+            commit: format!("{at:040x}"),
+            name: "v1".into(),
+        }];
+        let line = line(count);
+        mark(&timeline(&line, &releases), &line.pushes)
+    }
+
+    #[test]
+    fn the_newest_release_before_the_newest_push_is_the_mark() {
+        assert_eq!(
+            (released_at(100, 20).at, released_at(100, 20).name.as_str()),
+            (20, "v1")
+        );
+        assert_eq!(released_at(100, 99).name, "30 pushes ago");
+        assert_eq!(released_at(10, 500).at, 0);
+    }
+
+    #[test]
+    fn a_commit_that_is_measured_again_is_one_push() {
+        let mut line = line(100);
+        let commit = line.pushes[90].commit.clone();
+        line.pushes[91..]
+            .iter_mut()
+            .for_each(|push| push.commit.clone_from(&commit));
+        assert_eq!(mark(&timeline(&line, &[]), &line.pushes).at, 60);
+    }
+
+    #[test]
+    fn pushes_are_written_by_the_thousand() {
+        let files = pushes(&line(2_500), &HashSet::from(["run-2001"]));
+        assert_eq!(
+            files.iter().map(|file| file.commits.len()).collect::<Vec<_>>(),
+            [1000, 1000, 500]
+        );
+        assert_eq!(files[2].runs[1].as_deref(), Some("run-2001"));
+        assert_eq!(files[2].runs.iter().flatten().count(), 1);
+        assert_eq!(files[2].provisional, [2_499]);
+        assert_eq!(files[0].at[0], Some(1_795_237_200));
+    }
 }

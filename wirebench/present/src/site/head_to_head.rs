@@ -8,15 +8,12 @@ use self::sweep::{Sweep, sweeps};
 use crate::report::format::{machines, plural, three_digits};
 use crate::report::head_to_head::{BOUNDS, cells, times};
 use crate::report::pacing::offered;
-use crate::site::frame::{Frame, Site, SitePage};
-use crate::site::ratio::{self, Ratio};
-use crate::site::revision::Revision;
+use crate::site::frame::{Frame, Revision, Site, SitePage};
 use crate::site::run_list;
-use crate::site::scale::Log;
+use crate::site::scale::{self, Log, Ratio};
 use crate::site::shown::{instant, is_id, name};
 use crate::site::svg::{Markup, Path, Svg};
-use wirebench_judge::summary::head_to_head::{Relative, is_grpc, relatives};
-use wirebench_judge::summary::multiple::{Bounds, Multiple};
+use wirebench_judge::summary::head_to_head::{Bounds, Multiple, Relative, is_grpc, relatives};
 use wirebench_judge::summary::{Section, sections};
 use wirebench_record::run::{Bound, Run, Variant};
 
@@ -122,7 +119,7 @@ fn jobs(sections: &[Section]) -> Vec<Job> {
         .iter()
         .filter_map(|(_, job)| job.server_cpu.map(Ratio::from))
         .collect();
-    let axis = ratio::axis(ratios.iter(), (6.0, BAR.0 - 6.0));
+    let axis = scale::axis(ratios.iter(), (6.0, BAR.0 - 6.0));
     let job = |(scenario, relative): &(&str, Relative)| {
         let series = relative.row.series;
         Job {

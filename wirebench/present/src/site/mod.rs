@@ -16,22 +16,18 @@ mod metrics_tests;
 mod names;
 mod overview;
 mod preview;
-pub mod ratio;
-mod revision;
 mod run_list;
 mod run_page;
 mod runs;
 #[cfg(test)]
 mod samples;
 pub mod scale;
-mod scripts;
 mod series;
 mod series_page;
 mod series_view;
 pub mod shown;
 mod spark;
 pub mod svg;
-mod timeline;
 mod trust;
 #[cfg(test)]
 mod well_formed;

@@ -6,9 +6,8 @@ use crate::report::comparison::headline;
 use crate::report::comparison::verdict::class;
 use crate::report::format::plural;
 use crate::report::status;
-use crate::site::frame::{Frame, Input, Site, SitePage};
+use crate::site::frame::{Frame, Input, Revision, Site, SitePage};
 use crate::site::gather::may_have_runs;
-use crate::site::revision::Revision;
 use crate::site::shown::{instant, is_id, name};
 use wirebench_judge::summary::comparison::RowStatus;
 use wirebench_record::comparison::Comparison;
@@ -60,12 +59,6 @@ impl ListedRun {
             verdict: comparison.map(|comparison| (headline::verdict(comparison), class(headline::status(comparison)))),
         })
     }
-
-    fn is_regressed(&self) -> bool {
-        self.verdict
-            .as_ref()
-            .is_some_and(|(_, verdict)| *verdict == class(RowStatus::Regressed))
-    }
 }
 
 /// Newest first.
@@ -86,7 +79,9 @@ struct Page<'a> {
 
 fn render(frame: Frame, runs: &[ListedRun]) -> Result<String, askama::Error> {
     let judged: Vec<&ListedRun> = runs.iter().filter(|run| run.verdict.is_some()).collect();
-    let regressed = judged.iter().filter(|run| run.is_regressed()).count();
+    let worse = class(RowStatus::Regressed);
+    let verdicts = judged.iter().filter_map(|run| run.verdict.as_ref());
+    let regressed = verdicts.filter(|(_, class)| *class == worse).count();
     let headline = match (runs.len(), judged.len()) {
         (0, _) => "No run yet".to_owned(),
         (all, 0) => format!("{}, none beside a baseline", plural(all, "run")),

@@ -1,7 +1,6 @@
 //! A run's page: can this measurement be trusted? Every round as a mark, and everything that is needed to repeat the run.
 
 mod counts;
-mod dots;
 mod report;
 mod rounds;
 
@@ -12,12 +11,10 @@ use crate::report::format::{bytes, count, plural, time, tools};
 use crate::report::pacing::{figures, offered, steps as tried};
 use crate::report::run_view::{machines, time_spent};
 use crate::report::{cells, escape, status};
-use crate::site::frame::{Frame, Site};
-use crate::site::revision::Revision;
+use crate::site::frame::{Frame, Revision, Site};
 use crate::site::run_list;
 use crate::site::run_page::counts::Counted;
-use crate::site::run_page::dots::{Panel, panel};
-use crate::site::run_page::rounds::Table;
+use crate::site::run_page::rounds::{Panel, Table, panel};
 use crate::site::shown::{HTML, instant, is_id, name, sentence};
 use crate::site::trust::{Trust, reasons, trust};
 use wirebench_judge::summary::quality::{Tally, errors_by_kind, outcome};

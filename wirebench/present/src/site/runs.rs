@@ -21,11 +21,13 @@ pub(super) fn write(writer: &mut Writer, site: &Site, runs: &[PagedRun]) -> Resu
     let same = fs::read(writer.path(STAMP)).is_ok_and(|before| before == stamp.as_bytes());
     for paged in runs.iter().filter(|paged| is_id(&paged.run.id)) {
         let names = names(&paged.run.id);
+        let [page, record] = &names;
         let kept = same && paged.folder.is_none() && names.iter().all(|name| writer.path(name).is_file());
         if kept {
             names.iter().for_each(|name| writer.keep(name));
         } else {
-            write_run(writer, site, paged, &names)?;
+            writer.page(page, run_page::render(&paged.run, site, paged.comparison.is_some()))?;
+            writer.json(record, &paged.run)?;
         }
         if let Some(comparison) = &paged.comparison {
             write_comparison(writer, site, paged, comparison)?;
@@ -50,13 +52,6 @@ fn stamp(site: &Site) -> String {
 /// The files of a run: page and record.
 fn names(id: &str) -> [String; 2] {
     [format!("run/{id}.html"), format!("data/runs/{id}.json")]
-}
-
-fn write_run(writer: &mut Writer, site: &Site, paged: &PagedRun, names: &[String; 2]) -> Result<(), PresentError> {
-    let run = &paged.run;
-    let [page, record] = names;
-    writer.page(page, run_page::render(run, site, paged.comparison.is_some()))?;
-    writer.json(record, run)
 }
 
 fn write_comparison(

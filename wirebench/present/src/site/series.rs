@@ -6,9 +6,8 @@ use serde::Serialize;
 use crate::PresentError;
 use crate::site::columns::column;
 use crate::site::frame::Context;
-use crate::site::gather::{Drawn, Series, Source};
+use crate::site::gather::{Drawn, Series, Source, pushes};
 use crate::site::series_page;
-use crate::site::timeline::pushes;
 use crate::site::write::Writer;
 use wirebench_record::site::ColumnHead;
 

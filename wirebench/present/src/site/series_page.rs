@@ -7,8 +7,7 @@ use crate::report::trend::{TOO_NOISY, kinds};
 use crate::site::badges;
 use crate::site::causes::{ChangePointView, of_series};
 use crate::site::frame::{Context, Frame, commit_url, pull_url};
-use crate::site::gather::{Drawn, Series, Source};
-use crate::site::timeline::day;
+use crate::site::gather::{Drawn, Series, Source, day};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Push;
 

@@ -1,11 +1,9 @@
 //! A metric of a series as pages show it: values, verdict, change and remark, each decided once; and the sentence of a source.
 
-use crate::report::format::{change, figure, plural, significant, three_digits, with_interval};
+use crate::report::format::{change, direction, figure, plural, significant, three_digits, with_interval};
 use crate::report::trend::{BETTER, CHANGED, TOO_NOISY, WORSE, open_regressions};
-use crate::site::gather::{Drawn, Source};
-use crate::site::shown::direction;
+use crate::site::gather::{Drawn, Source, day};
 use crate::site::spark;
-use crate::site::timeline::day;
 use wirebench_history::standing::{Change, FEWEST_VALUES, Standing};
 use wirebench_record::run::short_commit;
 use wirebench_stats::quantile::median;

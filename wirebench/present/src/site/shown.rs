@@ -2,7 +2,6 @@
 
 use crate::report::escape::Escape;
 use crate::report::format::{is_unseen, shortened};
-use wirebench_record::metric::Better;
 
 /// Escapes for pages, whose templates escape HTML themselves.
 pub const HTML: Escape = Escape::new(name, sentence);
@@ -29,14 +28,6 @@ fn cleaned(text: &str, characters: usize) -> String {
         c => c,
     });
     shortened(seen.collect::<String>().trim(), characters)
-}
-
-/// Which way is better, in words.
-pub const fn direction(better: Better) -> &'static str {
-    match better {
-        Better::Lower => "lower is better",
-        Better::Higher => "higher is better",
-    }
 }
 
 /// Whether a run's id may name a file and stand in a link; every id that this program makes does.

@@ -2,7 +2,7 @@
 
 use crate::claims::judged::measured::MeasuredPair;
 use crate::claims::publication::{Claim, Quantity};
-use wirebench_judge::summary::multiple::Multiple;
+use wirebench_judge::summary::head_to_head::Multiple;
 
 /// Ratios of claims that differ from 1 by less than this are called equal, because no interval was published.
 const EQUAL_WITHIN: f64 = 0.02;

@@ -3,7 +3,7 @@
 use crate::claims::judged::quantity::{failed_check, value};
 use crate::claims::publication::Quantity;
 use wirebench_judge::summary::candidate_rounds;
-use wirebench_judge::summary::multiple::Multiple;
+use wirebench_judge::summary::head_to_head::Multiple;
 use wirebench_record::run::{Run, Series};
 use wirebench_stats::quantile::median;
 

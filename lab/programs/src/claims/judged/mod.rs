@@ -18,7 +18,7 @@ use self::finding::claims_equality;
 use self::measured::pair;
 use crate::claims::figures::series;
 use crate::claims::publication::{Claim, Experiment, PublicComparison, Quantity, Question};
-use wirebench_judge::summary::multiple::Multiple;
+use wirebench_judge::summary::head_to_head::Multiple;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Series};
 

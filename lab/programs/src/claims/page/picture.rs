@@ -1,8 +1,7 @@
 //! Ratios below each other over one logarithmic axis: what was published as a diamond, ours as a dot with its interval.
 
 use wirebench_present::report::format::{shortened, three_digits};
-use wirebench_present::site::ratio::{self, Ratio};
-use wirebench_present::site::scale::Log;
+use wirebench_present::site::scale::{self, Log, Ratio};
 use wirebench_present::site::svg::{Anchor, Markup, Path, Svg};
 
 /// Narrow enough for a phone.
@@ -32,10 +31,10 @@ pub(super) type Row = (String, Vec<(Mark, Ratio)>);
 pub(super) fn picture(rows: &[Row], fact: &str) -> Option<Markup> {
     let ratios = rows.iter().flat_map(|(_, ratios)| ratios).map(|(_, ratio)| ratio);
     ratios.clone().next()?;
-    let axis = ratio::axis(ratios, PLOT);
+    let axis = scale::axis(ratios, PLOT);
     let height = ROW * rows.len() as f64;
     let mut svg = Svg::new(WIDTH, height + FOOT);
-    ratio::draw_ticks(&mut svg, axis, 0.0, height);
+    scale::draw_ticks(&mut svg, axis, 0.0, height);
     svg.line("one", (axis.at(1.0), 0.0), (axis.at(1.0), height));
     let mut alt = Vec::new();
     for (number, (label, ratios)) in rows.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::report::counts::{cell, remarks};
 use crate::report::format::{figure, number, three_digits};
 use crate::report::status;
-use crate::site::run_page::dots::VARIANTS;
+use crate::site::run_page::rounds::VARIANTS;
 use crate::site::shown::{HTML, name};
 use wirebench_record::counts::Counts;
 use wirebench_record::metric::Metric;
