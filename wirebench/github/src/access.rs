@@ -2,7 +2,7 @@
 
 use std::env;
 
-use crate::log_text::log_safe;
+use crate::names::log_safe;
 use crate::{Refusal, refuse};
 
 /// The addresses of the API and the repository, and the token.

@@ -8,8 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::api::Api;
-use crate::log_text::log_safe;
-use crate::names;
+use crate::names::{self, log_safe};
 use crate::{Refusal, refuse};
 
 /// The longest event that is read.

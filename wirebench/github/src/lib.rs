@@ -13,7 +13,6 @@ pub mod artifact;
 pub mod check;
 pub mod event;
 pub mod function_name;
-pub mod log_text;
 pub mod names;
 pub mod pull;
 pub mod rerun;
@@ -28,7 +27,7 @@ pub mod unmeasured;
 pub struct Refusal(String);
 
 impl Refusal {
-    /// The reason. Foreign text in it must be escaped by [`log_text::log_safe`].
+    /// The reason. Foreign text in it must be escaped by [`names::log_safe`].
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }

@@ -76,7 +76,10 @@ impl Unmeasured {
             // Foreign text in it is harmless in a log; here it is text, too.
             Self::Refused(why) => format!("`{}`", why.to_string().replace('`', "'")),
         };
-        let failed = jobs.iter().filter(|job| job.has_failed()).take(JOBS);
+        let failed = jobs
+            .iter()
+            .filter(|job| is_failure(job.conclusion.as_deref()))
+            .take(JOBS);
         let failed: String = failed.map(|job| format!("- {}\n", job.line(page))).collect();
         let jobs = if failed.is_empty() {
             String::new()
@@ -88,10 +91,6 @@ impl Unmeasured {
 }
 
 impl Job {
-    fn has_failed(&self) -> bool {
-        is_failure(self.conclusion.as_deref())
-    }
-
     /// `[measure 1/2](…), in step 4`.
     fn line(&self, page: &str) -> String {
         let shard = |word: &str| {

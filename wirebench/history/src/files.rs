@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
 use crate::error::HistoryError;
-use wirebench_record::history::{self, Facts, Month, StoredRun};
-use wirebench_record::imported::{self, Imported};
-use wirebench_record::run::{self, Run, short_commit};
+use wirebench_record::history::{self, Month, StoredRun};
+use wirebench_record::run::short_commit;
 
 /// The result of writing a file that must not change later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,34 +110,12 @@ fn is_json(name: &str) -> bool {
     !name.starts_with('.') && Path::new(name).extension().is_some_and(|ending| ending == "json")
 }
 
-/// The content of a file with a `schema` key.
-pub(super) trait OfSchema: DeserializeOwned {
-    /// The schema this program knows.
-    const SCHEMA: &str;
-    /// The schema the file names.
-    fn schema(&self) -> &str;
-}
-
-macro_rules! of_schema {
-    ($($content:ty: $schema:expr;)*) => {$(
-        impl OfSchema for $content {
-            const SCHEMA: &str = $schema;
-            fn schema(&self) -> &str {
-                &self.schema
-            }
-        }
-    )*};
-}
-
-of_schema! {
-    Run: run::SCHEMA;
-    Month: history::SCHEMA;
-    Facts: history::FACTS;
-    Imported: imported::SCHEMA;
-}
-
-/// Reads a file of one schema; an error names another version.
-pub(super) fn read<T: OfSchema>(file: &Path) -> Result<T, HistoryError> {
+/// Reads a file of one schema, which `schema` finds in the content; an error names another version.
+pub(super) fn read<T: DeserializeOwned>(
+    file: &Path,
+    expected: &str,
+    schema: fn(&T) -> &str,
+) -> Result<T, HistoryError> {
     #[derive(Deserialize)]
     struct Named {
         schema: String,
@@ -146,21 +123,23 @@ pub(super) fn read<T: OfSchema>(file: &Path) -> Result<T, HistoryError> {
     let bytes = fs::read(file).map_err(HistoryError::unreadable(file))?;
     let content: Result<T, serde_json::Error> = serde_json::from_slice(&bytes);
     let schema = match &content {
-        Ok(content) => Some(content.schema().to_owned()),
+        Ok(content) => Some(schema(content).to_owned()),
         Err(_) => serde_json::from_slice(&bytes).ok().map(|named: Named| named.schema),
     };
-    if let Some(schema) = schema.filter(|schema| schema != T::SCHEMA) {
-        let expected = T::SCHEMA;
+    if let Some(schema) = schema.filter(|schema| schema != expected) {
         let message = format!("has schema {schema}, expected {expected}; a newer wirebench may read it");
         return Err(HistoryError::broken(file, message));
     }
     content.map_err(|error| {
-        let message = format!(
-            "is not a whole {} file; it may be cut off, edited, or of a newer wirebench: {error}",
-            T::SCHEMA
-        );
+        let message =
+            format!("is not a whole {expected} file; it may be cut off, edited, or of a newer wirebench: {error}");
         HistoryError::broken(file, message)
     })
+}
+
+/// Reads the summary of a month.
+pub(super) fn read_month(file: &Path) -> Result<Month, HistoryError> {
+    read(file, history::SCHEMA, |month: &Month| &month.schema)
 }
 
 /// The content of a JSON file: compact, with a newline at its end.

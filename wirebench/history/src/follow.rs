@@ -12,7 +12,7 @@ use crate::runs::{Column, failure, judge_runs, timeline};
 pub use crate::trace::RUNS_SOURCE;
 use crate::trace::{JudgedTrace, SegmentPlaces};
 use crate::trend::{TrendQuery, assemble};
-use wirebench_record::history::{Facts, StoredMetric, StoredRun, StoredSeries};
+use wirebench_record::history::{FACTS, Facts, StoredMetric, StoredRun, StoredSeries};
 use wirebench_record::site::Level;
 use wirebench_record::trend::{Basis, Push, Trace, Trend};
 use wirebench_stats::quantile::median;
@@ -141,7 +141,7 @@ fn facts(history: &Path, skipped: &mut Vec<String>) -> Facts {
     if !fs::exists(&file).unwrap_or(false) {
         return Facts::default();
     }
-    read(&file).unwrap_or_else(|error| {
+    read(&file, FACTS, |facts: &Facts| &facts.schema).unwrap_or_else(|error| {
         skipped.push(error.to_string());
         Facts::default()
     })

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::HistoryError;
-use crate::files::{MonthFiles, json_files, json_line, month_file, months, read, replace};
+use crate::files::{MonthFiles, json_files, json_line, month_file, months, read, read_month, replace};
 use crate::summarise::Columns;
 use wirebench_record::history::Month;
-use wirebench_record::run::Run;
+use wirebench_record::run::{self, Run};
 
 /// Which months are summarised again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
     let mut done = Indexed::default();
     let months = months(history)?;
     for files in &months {
-        let current = read::<Month>(&month_file(history, &files.month)).ok();
+        let current = read_month(&month_file(history, &files.month)).ok();
         if which == Months::Changed && current.as_ref().is_some_and(|month| is_current(month, &lengths(files))) {
             done.current += 1;
             continue;
@@ -84,7 +84,7 @@ fn length(file: &Path) -> Option<u64> {
 pub(super) fn summarise(files: &MonthFiles) -> (Month, Vec<String>) {
     let (mut columns, mut skipped) = (Columns::of(&files.month), Vec::new());
     for name in &files.names {
-        match read::<Run>(&files.folder.join(name)) {
+        match read(&files.folder.join(name), run::SCHEMA, |run: &Run| &run.schema) {
             Ok(run) => {
                 columns.add(name, &run);
                 columns.set_length(length(&files.folder.join(name)));

@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::error::HistoryError;
-use crate::files::{json_files, months, read};
+use crate::files::{json_files, months, read, read_month};
 use crate::import::{check, distinct_names};
 use crate::index::summarise;
 use crate::summarise::Columns;
 use wirebench_record::history::{Month, StoredRun, StoredSeries};
-use wirebench_record::imported::Imported;
+use wirebench_record::imported::{self, Imported};
 use wirebench_record::run::Run;
 
 /// The month of provisional runs, which are in no history.
@@ -147,7 +147,7 @@ pub(super) fn load(history: Option<&Path>, beside: Beside) -> Result<TrendInput,
 /// Reads the summaries.
 fn summaries(history: &Path, skipped: &mut Vec<String>) -> Result<Vec<Month>, HistoryError> {
     let files = json_files(&history.join("months"))?;
-    let read_all = files.par_iter().map(|file| read::<Month>(file).and_then(check_lengths));
+    let read_all = files.par_iter().map(|file| read_month(file).and_then(check_lengths));
     let mut summaries = Vec::new();
     for summary in read_all.collect::<Vec<_>>() {
         match summary {
@@ -180,7 +180,7 @@ fn imports(history: &Path, skipped: &mut Vec<String>) -> Result<Vec<(String, Imp
     let mut imports = Vec::new();
     for file in json_files(&history.join("imported"))? {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        match read::<Imported>(&file) {
+        match read(&file, imported::SCHEMA, |imported: &Imported| &imported.schema) {
             Ok(mut imported) => {
                 // Imports of older versions are checked by today's rules.
                 imported.suites.iter_mut().for_each(check);

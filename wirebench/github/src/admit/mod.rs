@@ -11,9 +11,8 @@ mod tests;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use crate::log_text::log_safe;
-use crate::{Refusal, refuse};
-use crate::{function_name, names};
+use crate::names::{self, log_safe};
+use crate::{Refusal, function_name, refuse};
 use wirebench_record::comparison::{
     ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, LARGEST_MARGIN_PERCENT, Method, Presence, SCHEMA,
     SCHEMA_V1, Side, Verdict, WorkChange,

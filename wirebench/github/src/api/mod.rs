@@ -2,7 +2,6 @@
 //! host only.
 
 mod error;
-mod response;
 
 use std::io::Read as _;
 use std::thread::sleep;
@@ -14,11 +13,9 @@ use ureq::http::Request;
 use ureq::{Agent, Body};
 
 use crate::access::{Access, is_loopback};
-pub use crate::api::error::ApiError;
-use crate::api::error::{advice, message, no_response};
-pub use crate::api::response::Repeat;
-use crate::api::response::{RESPONSE_WITHIN, Response, wait_before_retry};
-use crate::log_text::log_safe;
+pub use crate::api::error::{ApiError, Repeat};
+use crate::api::error::{RESPONSE_WITHIN, Response, advice, message, no_response, wait_before_retry};
+use crate::names::log_safe;
 
 /// The most attempts of one request.
 const TRIES: u32 = 5;

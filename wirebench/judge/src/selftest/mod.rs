@@ -3,17 +3,20 @@
 
 mod replay;
 mod simulate;
-mod tally;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::compare::{self, Rules, Time};
-use wirebench_record::comparison::Comparison;
-use wirebench_record::run::{Round, Run, Stage};
-
 pub use replay::Replay;
+use serde::Serialize;
 pub use simulate::{Model, round};
-pub use tally::{Tally, Totals};
+
+use crate::compare::{self, Rules, Time};
+use wirebench_record::comparison::{Comparison, Presence, Verdict};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Round, Run, Stage};
+use wirebench_stats::proportion::interval;
+use wirebench_stats::quantile::median;
 
 /// Where rounds come from: a model, or a recorded run.
 pub trait Source {
@@ -80,4 +83,97 @@ pub fn compare_once(source: &mut impl Source, rules: &Rules) -> Result<Trial, St
         measuring,
         short,
     })
+}
+
+/// The counts so far.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// Sums where totals have a mean.
+    sums: Totals,
+    spread: BTreeMap<Metric, Vec<f64>>,
+}
+
+/// The counts and rates of a self-test; one JSON line.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Where the rounds came from.
+    pub source: String,
+    /// How much worse the candidate was, percent; null when both were equal code.
+    pub injected_percent: Option<f64>,
+    /// Comparisons judged.
+    pub comparisons: u64,
+    /// Comparisons in which any metric, gating or informative, was called regressed.
+    pub flagged: u64,
+    /// `flagged` ÷ `comparisons`.
+    pub rate: f64,
+    /// Lower end of its exact 95 % interval.
+    pub rate_low: f64,
+    /// Upper end of its exact 95 % interval.
+    pub rate_high: f64,
+    /// Comparisons whose overall verdict was regressed: a gating metric was.
+    pub gated: u64,
+    /// Comparisons in which any metric was called improved.
+    pub improved: u64,
+    /// Comparisons whose overall verdict was inconclusive.
+    pub inconclusive: u64,
+    /// Comparisons that planned more rounds than were recorded, and were judged on fewer.
+    pub short: u64,
+    /// Median spread by metric, percent.
+    pub c: BTreeMap<&'static str, f64>,
+    /// Pairs of rounds in a comparison, over all series, on average.
+    pub pairs: f64,
+    /// Minutes of measuring in a comparison, on average.
+    pub minutes: f64,
+}
+
+impl Tally {
+    /// Counts one comparison.
+    pub fn add(&mut self, trial: &Trial) {
+        let comparison = &trial.comparison;
+        let metrics = || {
+            let compared = comparison
+                .series
+                .iter()
+                .filter(|series| series.presence == Presence::Both);
+            compared.flat_map(|series| &series.metrics)
+        };
+        let any = |verdict| u64::from(metrics().any(|metric| metric.verdict == verdict));
+        self.sums.comparisons += 1;
+        self.sums.flagged += any(Verdict::Regressed);
+        self.sums.improved += any(Verdict::Improved);
+        self.sums.gated += u64::from(comparison.verdict == Verdict::Regressed);
+        self.sums.inconclusive += u64::from(comparison.verdict == Verdict::Inconclusive);
+        self.sums.short += u64::from(trial.short);
+        self.sums.pairs += f64::from(trial.pairs);
+        self.sums.minutes += trial.measuring.as_secs_f64() / 60.0;
+        for metric in metrics() {
+            if let Some(spread) = metric.spread_percent {
+                self.spread.entry(metric.metric).or_default().push(spread);
+            }
+        }
+    }
+
+    /// The rates.
+    pub fn totals(&self, source: &str, injected_percent: Option<f64>) -> Totals {
+        let sums = &self.sums;
+        let (rate_low, rate_high) = interval(sums.flagged, sums.comparisons);
+        let each = sums.comparisons.max(1) as f64;
+        let spread = |(metric, all): (&Metric, &Vec<f64>)| Some((metric.name(), rounded(median(all)?)));
+        Totals {
+            source: source.into(),
+            injected_percent,
+            rate: sums.flagged as f64 / each,
+            rate_low,
+            rate_high,
+            c: self.spread.iter().filter_map(spread).collect(),
+            pairs: rounded(sums.pairs / each),
+            minutes: rounded(sums.minutes / each),
+            ..sums.clone()
+        }
+    }
+}
+
+/// Two decimals.
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
 }

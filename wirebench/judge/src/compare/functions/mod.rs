@@ -1,17 +1,13 @@
 //! The functions and system calls that carry a change of a counted series: matched by name, the one to blame first.
 
-mod costs;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-pub(super) use self::costs::has_whole_stacks;
-use self::costs::{
-    Costs, Ranking, are_comparable, charge_callers, charge_only_caller, of_functions, of_syscalls, undo_inlining,
-};
 use wirebench_record::comparison::{ComparedMetric, FunctionChange, Verdict};
-use wirebench_record::counts::{Counts, Source};
+use wirebench_record::counts::{Counts, FunctionCost, Source};
 use wirebench_record::metric::Metric;
 
 /// Functions listed of each metric.
@@ -113,4 +109,301 @@ fn caller(call: &FunctionChange, baseline: &Counts, candidate: &Counts) -> Optio
 fn source(candidate: &Counts, metric: Metric, function: &str) -> Option<Source> {
     let mut of_name = (candidate.functions.iter()).filter(|one| one.metric == metric && one.function == function);
     of_name.find_map(|one| one.source.clone())
+}
+
+/// Calls per request that differ by a smaller share are equal.
+const EQUAL_CALLS: f64 = 0.02;
+/// Costs that differ by a smaller share are equal.
+const EQUAL_COSTS: f64 = 0.1;
+
+/// The share of the whole cost that may move between the project's functions and other code. If more moves, and the total
+/// does not follow, one side's program does not tell which functions are the project's.
+const MOVED_AT_MOST: f64 = 0.2;
+
+/// Own costs that differ by less, in instructions and as a share, are those of one program: what a goroutine runs twice when its
+/// stack grows took up to 10.
+const SAME_BY_ITSELF: (f64, f64) = (12.0, 0.001);
+
+/// The cost of one function or system call. Functions with one name are added up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Costs {
+    /// Per request, of the baseline and of the candidate.
+    pub(super) sides: [f64; 2],
+    /// The same, without any function that it calls.
+    by_itself: [f64; 2],
+    /// With all that it calls, on the side where that is more.
+    pub(super) inclusive: f64,
+    /// The increase of the inclusive cost on the candidate, all functions of this name together.
+    pub(super) inclusive_change: f64,
+    /// Calls per request, of the baseline and of the candidate; 0 if unknown.
+    calls: [f64; 2],
+    pub(super) own_code: bool,
+    /// Whether `sides` is what it costs by itself, because call stacks are not whole.
+    pub(super) is_exact: bool,
+}
+
+impl Costs {
+    pub(super) const fn change(&self) -> f64 {
+        self.sides[1] - self.sides[0]
+    }
+
+    /// Whether it is the project's, and its own code does more or less.
+    pub(super) fn is_exactly_changed(&self) -> bool {
+        self.own_code && (self.by_itself[1] - self.by_itself[0]).abs() > self.exactness()
+    }
+
+    /// Takes what it costs by itself, exactly, instead of what it costs with others.
+    pub(super) const fn take_exact(&mut self) {
+        self.sides = self.by_itself;
+        self.is_exact = true;
+    }
+
+    /// Up to which its costs by itself are those of one program.
+    fn exactness(&self) -> f64 {
+        let (few, share) = SAME_BY_ITSELF;
+        few.max(self.by_itself[0].max(self.by_itself[1]) * share)
+    }
+
+    /// Whether it changed by more than chance, which is this much for a cost that is not exact.
+    pub(super) fn is_beyond(&self, noise: f64) -> bool {
+        self.change().abs() > if self.is_exact { self.exactness() } else { noise }
+    }
+
+    /// Whether only one side has it.
+    pub(super) fn is_one_sided(&self) -> bool {
+        self.by_itself.contains(&0.0)
+    }
+
+    /// The cost of the additional calls per request (below 0: of those saved); 0 for a function that only one side has.
+    pub(super) fn additional_calls(&self) -> f64 {
+        let [before, after] = self.known_calls();
+        if before <= 0.0 || after <= 0.0 || (after - before).abs() <= before * EQUAL_CALLS {
+            return 0.0;
+        }
+        let [baseline, candidate] = self.sides;
+        let cost_of_one = if after > before {
+            candidate / after
+        } else {
+            baseline / before
+        };
+        cost_of_one * (after - before)
+    }
+
+    /// Calls on both sides. A side that inlines the function reports no calls: it is taken to run once if its cost
+    /// equals that of one call on the other side.
+    fn known_calls(&self) -> [f64; 2] {
+        let is_one = |inlined: f64, cost: f64, calls: f64| {
+            inlined > 0.0 && calls > 0.0 && (inlined - cost / calls).abs() <= inlined * EQUAL_COSTS
+        };
+        let [baseline, candidate] = self.sides;
+        match self.calls {
+            [before, after] if before <= 0.0 && is_one(baseline, candidate, after) => [1.0, after],
+            [before, after] if after <= 0.0 && is_one(candidate, baseline, before) => [before, 1.0],
+            known => known,
+        }
+    }
+
+    /// The increase of the cost of the project's functions that it calls.
+    pub(super) const fn callees_change(&self) -> f64 {
+        self.inclusive_change - self.change()
+    }
+}
+
+/// The number of calls of every system call.
+pub(super) fn of_syscalls<'a>(baseline: &'a Counts, candidate: &'a Counts) -> BTreeMap<&'a str, Costs> {
+    let mut costs: BTreeMap<&str, Costs> = BTreeMap::new();
+    for (side, counts) in [baseline, candidate].into_iter().enumerate() {
+        for (name, calls) in &counts.syscalls {
+            costs.entry(name).or_default().sides[side] += calls;
+        }
+    }
+    costs
+}
+
+/// Whether a function is the project's. Older records have no blamed cost, and code outside the repository has no source.
+fn is_own(one: &FunctionCost) -> bool {
+    one.blamed.is_some() && one.source.is_some()
+}
+
+/// Whether call stacks are whole. A program that goes from stack to stack, as goroutines do, loses callers: then only what functions
+/// cost by themselves is exact, and what its scheduler does is not counted.
+pub(in crate::compare) fn has_whole_stacks(counts: &Counts) -> bool {
+    let mut functions = counts.functions.iter();
+    !functions.any(|one| is_own(one) && one.inclusive.is_none())
+}
+
+/// Whether both sides know the project's functions. Blamed costs and the rest add up to the total; where one gains what the
+/// other loses, a program names other source files than its repository has, such as one that was built elsewhere.
+pub(super) fn are_comparable(baseline: &Counts, candidate: &Counts, metric: Metric, totals: [f64; 2]) -> bool {
+    let blamed = |counts: &Counts| -> f64 {
+        let own = counts
+            .functions
+            .iter()
+            .filter(|one| one.metric == metric && is_own(one));
+        own.filter_map(|one| one.blamed).sum()
+    };
+    let [before, after] = totals;
+    let own_change = blamed(candidate) - blamed(baseline);
+    let other_change = (after - before) - own_change;
+    let moved = own_change.abs().min(other_change.abs());
+    own_change * other_change >= 0.0 || moved <= MOVED_AT_MOST * before.max(after)
+}
+
+/// The costs of functions: the project's own with the other code that they call, others by themselves.
+pub(super) fn of_functions<'a>(
+    baseline: &'a Counts,
+    candidate: &'a Counts,
+    metric: Metric,
+) -> BTreeMap<&'a str, Costs> {
+    let of = |counts: &'a Counts| counts.functions.iter().filter(move |one| one.metric == metric);
+    let mut costs: BTreeMap<&str, Costs> = BTreeMap::new();
+    for one in of(baseline).chain(of(candidate)).filter(|one| is_own(one)) {
+        costs.entry(&one.function).or_default().own_code = true;
+    }
+    for (side, sign, counts) in [(0, -1.0, baseline), (1, 1.0, candidate)] {
+        for one in of(counts) {
+            let sum = costs.entry(&one.function).or_default();
+            let inclusive = one.inclusive.unwrap_or(0.0);
+            sum.by_itself[side] += one.cost;
+            sum.sides[side] += one.blamed.filter(|_| sum.own_code).unwrap_or(one.cost);
+            sum.inclusive = sum.inclusive.max(inclusive);
+            sum.inclusive_change += sign * inclusive;
+            sum.calls[side] += one.calls.unwrap_or(0.0);
+        }
+    }
+    for sum in costs.values_mut() {
+        // Noise makes the slope of work that requests do not cause negative.
+        sum.sides = sum.sides.map(|cost| cost.max(0.0));
+    }
+    costs
+}
+
+/// A function of the project is listed before other code only if its change is at least this share of the metric's change, or
+/// exact.
+const LEADS: f64 = 0.05;
+/// A function with more than this share of the whole cost, with all that it calls, is around everything else, as `main` and
+/// the loop that serves connections are.
+const AROUND_ALL: f64 = 0.8;
+/// The weight of such a function's change in the order: it is to blame only if no other function of the project is.
+const AROUND_ALL_WEIGHT: f64 = 0.2;
+
+/// The order of two functions.
+pub(super) struct Ranking {
+    /// The sign of the metric's change.
+    direction: f64,
+    /// The change from which a function of the project is listed before other code.
+    leads_from: f64,
+    /// The inclusive cost from which a function is around everything else.
+    around_all: f64,
+}
+
+impl Ranking {
+    /// For a metric with these values.
+    pub(super) fn new(baseline: f64, candidate: f64) -> Self {
+        Self {
+            direction: if candidate < baseline { -1.0 } else { 1.0 },
+            leads_from: LEADS * (candidate - baseline).abs(),
+            around_all: AROUND_ALL * baseline.max(candidate),
+        }
+    }
+
+    /// Functions that changed in the metric's direction first; of these the project's own; of these the largest change.
+    pub(super) fn order(&self, one: &Costs, other: &Costs) -> Ordering {
+        let (weight, other_weight) = (self.weight(one), self.weight(other));
+        let is_late = |costs: &Costs, weight: f64| {
+            let opposite = costs.change() * self.direction < 0.0;
+            (
+                opposite,
+                !(costs.is_exact || (costs.own_code && weight >= self.leads_from)),
+            )
+        };
+        is_late(one, weight)
+            .cmp(&is_late(other, other_weight))
+            .then_with(|| other_weight.total_cmp(&weight))
+    }
+
+    fn weight(&self, costs: &Costs) -> f64 {
+        let size = costs.change().abs();
+        if costs.own_code && costs.inclusive >= self.around_all {
+            size * AROUND_ALL_WEIGHT
+        } else {
+            size
+        }
+    }
+}
+
+/// The increase of a caller must be at least this share of the cost of the additional calls that are charged to it.
+const CALLER_HOLDS_CALLS: f64 = 0.8;
+/// The decrease of a caller must be at least this share of the increase of a function that it calls, for inlining to be
+/// the cause.
+const INLINED_AT_LEAST: f64 = 0.5;
+
+/// Charges additional calls of a function of the project to its caller: a function that costs the same for each call is
+/// not to blame for being called twice. The caller is the innermost function around it that grew by as much and is
+/// itself called as often as before.
+pub(super) fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
+    let own = costs.iter().filter(|(_, one)| one.own_code && one.inclusive > 0.0);
+    let mut outwards: Vec<(&str, f64)> = own.map(|(name, one)| (*name, one.inclusive)).collect();
+    outwards.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    for (at, (callee, inclusive)) in outwards.iter().enumerate() {
+        let additional = costs[callee].additional_calls();
+        let is_caller = |name: &&str| {
+            let one = costs[name];
+            one.additional_calls().abs() <= 0.0
+                && one.inclusive > *inclusive
+                && one.inclusive_change * additional.signum() >= additional.abs() * CALLER_HOLDS_CALLS
+        };
+        let caller = outwards[at + 1..].iter().map(|(name, _)| *name).find(is_caller);
+        if let Some(caller) = caller.filter(|_| additional.abs() > 0.0) {
+            move_change(costs, callee, caller, additional);
+        }
+    }
+}
+
+/// The same without call stacks: to the only function of the project's that changed and is called as often as before.
+pub(super) fn charge_only_caller(costs: &mut BTreeMap<&str, Costs>) {
+    let own = || costs.iter().filter(|(_, one)| one.own_code && !one.is_one_sided());
+    let callers: Vec<&str> = (own().filter(|(_, one)| one.additional_calls().abs() <= 0.0))
+        .map(|(name, _)| *name)
+        .collect();
+    let callees: Vec<(&str, f64)> = own().map(|(name, one)| (*name, one.additional_calls())).collect();
+    if let [caller] = callers[..] {
+        for (callee, additional) in callees {
+            move_change(costs, callee, caller, additional);
+        }
+    }
+}
+
+/// Undoes cost that inlining moved between functions of the project. If the compiler inlines a call on one side only,
+/// one function loses what the other gains, and the caller's inclusive cost stays. That cost is moved back to where the
+/// baseline has it, so that only real changes remain.
+pub(super) fn undo_inlining(costs: &mut BTreeMap<&str, Costs>) {
+    for sign in [1.0, -1.0] {
+        let callers: Vec<&str> = (costs.iter())
+            .filter(|(_, one)| one.own_code && one.inclusive > 0.0)
+            .filter(|(_, one)| one.change() * sign < 0.0 && one.callees_change() * sign > 0.0)
+            .map(|(name, _)| *name)
+            .collect();
+        for caller in callers {
+            let from = costs[caller];
+            let moved = |one: &Costs| (one.change() * sign).min(from.callees_change() * sign);
+            let callee = (costs.iter())
+                .filter(|(name, one)| **name != caller && one.own_code && moved(one) > 0.0)
+                .map(|(name, one)| (*name, moved(one)))
+                .max_by(|(_, one), (_, other)| one.total_cmp(other));
+            let Some((callee, moved)) = callee else { continue };
+            if moved * INLINED_AT_LEAST <= from.change().abs() {
+                move_change(costs, callee, caller, moved * sign);
+            }
+        }
+    }
+}
+
+/// Takes a part of the candidate's cost from one function and adds it to another.
+fn move_change(costs: &mut BTreeMap<&str, Costs>, from: &str, to: &str, cost: f64) {
+    for (name, cost) in [(from, -cost), (to, cost)] {
+        if let Some(costs) = costs.get_mut(name) {
+            costs.sides[1] += cost;
+        }
+    }
 }
