@@ -99,6 +99,10 @@ pub fn source(source: Source) -> Option<Source> {
     (is_path(&source.file) && (1..=10_000_000).contains(&source.line)).then_some(source)
 }
 
+// Escapes foreign text for a line of a workflow's log.
+//
+// A runner takes a line that begins with `::` or holds `##[` for a command, and undoes `%0A`: the result has none of these.
+
 /// Characters that are shown.
 const MOST: usize = 200;
 

@@ -179,6 +179,8 @@ pub fn newest(comments: &[Comment]) -> Vec<String> {
         .map_or_else(Vec::new, |(_, _, globs)| globs)
 }
 
+// Parses `/bench GLOB…` in a comment. Only the first line is read.
+
 /// Globs of one comment, at most.
 pub const MOST: usize = 10;
 /// Characters of one glob, at most.

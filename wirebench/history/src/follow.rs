@@ -49,6 +49,8 @@ pub struct SourceTimeline {
     pub failed: Vec<(String, String)>,
 }
 
+// The levels of a trace's values, for charts.
+
 /// The values of one trace.
 #[derive(Debug)]
 pub struct TraceValues {

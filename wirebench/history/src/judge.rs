@@ -100,6 +100,8 @@ fn newest(unjudged: &UnjudgedTrace, timeline: &Timeline, wild: &[(usize, String)
     })
 }
 
+// Decides which regressions are open: alerts whose worsening was not taken back. Every report of a history uses this decision.
+
 /// Marks the open steps of a trace: alerts whose worsening was not taken back. A break between segments closes none: it only
 /// hides whether the level returned.
 pub(super) fn mark_open(segments: &mut [Segment]) {

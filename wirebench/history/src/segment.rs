@@ -1,4 +1,4 @@
-//! Finds the change points of a segment, and whether the code or the machines caused them.
+//! Finds the change points of a segment without its wild values, and whether the code or the machines caused them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -265,6 +265,9 @@ fn fraction(part: usize, whole: usize) -> f64 {
 fn percent(log: f64) -> f64 {
     100.0 * log.exp_m1()
 }
+
+// Wild values, a thousand times off the level or zero: one or two are left out, three in a row are a step. A time a thousand times
+// below every earlier one is no measurement, however often it occurs.
 
 /// How many times above or below the level a value is wild.
 const WILD_FACTOR: f64 = 1000.0;

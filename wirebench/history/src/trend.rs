@@ -1,4 +1,4 @@
-//! Follows every series of a history over time, and reports its steps.
+//! Follows the wanted series of a history over time, and reports their steps, grouped by push.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -78,6 +78,8 @@ impl TrendQuery {
         self.series.as_ref().is_none_or(|glob| glob.is_match(series))
     }
 }
+
+// Groups the steps of many series by push: one push that moves forty series is one group.
 
 /// Groups at most this many pushes apart are merged if the smaller one has less than half the steps, because the place
 /// of a step is not always exact.

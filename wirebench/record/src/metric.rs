@@ -274,6 +274,8 @@ impl Metric {
     }
 }
 
+// The columns of the table of metrics: the properties of each metric.
+
 /// Which way is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

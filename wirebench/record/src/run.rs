@@ -311,6 +311,8 @@ pub enum SeriesStatus {
     Skipped,
 }
 
+// The machines of a run, with the cores and programs that were used.
+
 /// The machine a run was made on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
@@ -376,6 +378,8 @@ pub enum HostRole {
     Driver,
 }
 
+// Pings: TCP handshakes that were timed to know the network between the driver's and the server's host.
+
 /// How long TCP handshakes with a server took while no load was sent: one round trip each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -414,6 +418,8 @@ impl Link {
         more - less <= (less / 4).max(200_000)
     }
 }
+
+// The load of a series in the record.
 
 /// The load of a series, after the profile's caps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

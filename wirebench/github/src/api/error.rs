@@ -1,4 +1,4 @@
-//! Why an API request failed, and what to do, as text that is safe in a log.
+//! Responses of the API: when a request is repeated, and why it failed, and what to do, as text that is safe in a log.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -116,6 +116,8 @@ impl Response {
         (self.status == 429).then_some(Duration::ZERO)
     }
 }
+
+// Decides when a request is repeated, and after how long: as GitHub requests it, or because of a server error.
 
 /// Whether a request may be repeated if it is unknown whether it was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

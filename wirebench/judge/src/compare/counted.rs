@@ -1,4 +1,4 @@
-//! Judges a counted series: every figure that both sides have, and the reasons for missing ones.
+//! Judges a counted series: every figure that both sides have, new system calls, and the reasons for missing ones.
 
 use std::collections::BTreeSet;
 
@@ -200,6 +200,9 @@ pub(super) fn across(baseline: &Counts, candidate: &Counts, metric: Metric, marg
     })
 }
 
+// System calls that only the candidate makes: reported however rare they are, because a call that blocks in few requests
+// does not change the total.
+
 /// Calls that the candidate makes per request and the baseline does not, the most frequent first.
 fn new_calls<'a>(baseline: &'a Counts, candidate: &'a Counts) -> Vec<(&'a str, f64)> {
     // Without a list of the baseline's calls, every call would look new.
@@ -244,6 +247,8 @@ fn add_new_calls(baseline: &Counts, candidate: &Counts, functions: &mut Vec<Func
         }
     }
 }
+
+// The counts of both sides of a series, or the reason why they are missing.
 
 /// Stands for a reason that the record does not give.
 pub(super) const NO_REASON: &str = "no reason recorded";

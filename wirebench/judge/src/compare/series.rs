@@ -1,4 +1,4 @@
-//! What timed and counted series share: on which sides they are, their verdict, and their remarks.
+//! What timed and counted series share: on which sides they are, which metrics gate, and how they look before they are judged.
 
 use std::collections::BTreeSet;
 
@@ -82,6 +82,9 @@ pub(super) fn unjudged_metric(metric: Metric, margin: Margin) -> ComparedMetric 
         flame_graph: None,
     }
 }
+
+// Decides which metrics gate in a run: counts, and server CPU, which gates only from a size on if instructions gate in its
+// place. The only place that decides this, for the second stage and for the verdict.
 
 /// The margins of a run, and which servers' counts gate.
 #[derive(Debug, Clone)]

@@ -85,6 +85,8 @@ pub fn compare_once(source: &mut impl Source, rules: &Rules) -> Result<Trial, St
     })
 }
 
+// Counts verdicts over many comparisons, with confidence intervals of the rates.
+
 /// The counts so far.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {

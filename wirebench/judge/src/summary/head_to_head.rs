@@ -91,6 +91,8 @@ impl Row<'_> {
     }
 }
 
+// Two servers head to head: a metric of one as a multiple of the other's, with its interval, over the rounds of one run.
+
 /// One server's value as a multiple of another's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Multiple {

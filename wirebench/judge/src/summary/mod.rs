@@ -157,6 +157,8 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
     sections
 }
 
+// Offered and achieved rates of open loops, over the rounds of the candidate.
+
 /// The rate that an open loop offered, and the rate it achieved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
@@ -197,6 +199,8 @@ fn rate(load: &LoadRecord, round: &Round) -> Option<u32> {
     let passed = round.search.iter().filter(|step| step.passed);
     load.rate_per_s.or_else(|| passed.map(|step| step.rate_per_s).max())
 }
+
+// The CPU time, memory and traffic of each process of a chain, over the rounds of a series.
 
 /// One process of a chain: medians over the good rounds; `None` if no round has the value.
 #[derive(Debug, Clone, PartialEq)]

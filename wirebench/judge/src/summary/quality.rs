@@ -114,6 +114,8 @@ pub fn steal_percent(run: &Run) -> Option<f64> {
     (all > 0.0).then(|| stolen / all * 100.0)
 }
 
+// Comparisons of equal code: how many were called regressed, which would be false alarms.
+
 /// Comparisons of equal code.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EqualCode {

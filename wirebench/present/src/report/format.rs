@@ -219,6 +219,8 @@ pub fn tools(tools: &[ToolVersion]) -> String {
     each.join(" · ")
 }
 
+// Values of metrics with their units, as people read them.
+
 /// A value with its unit: `10.5 µs`, `83,304 req/s`; a dash without a value. The unit may be text of the record.
 pub fn value(value: Option<f64>, unit: &str) -> String {
     let Some(value) = value else {
@@ -251,6 +253,8 @@ pub fn rate(calls: f64) -> String {
         number(calls)
     }
 }
+
+// Relative changes and sizes, as people read them.
 
 /// From this percentage on, a factor is easier to read.
 pub(super) const FACTOR_FROM: f64 = 99.95;

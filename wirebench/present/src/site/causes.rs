@@ -170,6 +170,8 @@ fn status(rows: &[ChangePointView]) -> &'static str {
     first.unwrap_or("machine")
 }
 
+// Change points as pages show them: how large, where, and whether they are still open.
+
 /// A change point as pages show it.
 #[derive(Debug, Clone)]
 pub(super) struct ChangePointView {

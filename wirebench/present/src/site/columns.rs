@@ -95,6 +95,8 @@ fn thousandths(half: f64) -> Option<u32> {
     half.is_finite().then(|| half.clamp(0.0, 1e6).round() as u32)
 }
 
+// Numbers as the distances between integers: small in a file, and quick to read.
+
 /// Values to four digits or more, NaN as null.
 pub(super) fn row(values: &[f64]) -> Row {
     let scale = scale(values);
@@ -128,6 +130,8 @@ fn scale(values: &[f64]) -> f64 {
     let safe = large.log10().floor() - 14.0;
     10_f64.powi(four_digits.max(safe) as i32)
 }
+
+// A long row summarised: the smallest, middle and largest of each of some hundred stretches.
 
 /// Stretches of a timeline, about as many as may be drawn, none across a break. `from` is the first place that has a value,
 /// `end` the first after the last one, `breaks` are places at which a new stretch begins.

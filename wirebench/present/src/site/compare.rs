@@ -50,6 +50,8 @@ pub(super) fn render(
     .render()
 }
 
+// Comparison → its page: the shared view of the comparison, with links, colours and the picture of all effects.
+
 /// Changed rows that are seen at once; the others are folded.
 const OPEN: usize = 5;
 

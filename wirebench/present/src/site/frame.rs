@@ -1,4 +1,4 @@
-//! What every page has around its content.
+//! What pages are made from, and what every page has around its content.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -223,6 +223,8 @@ fn newest(sources: &[Source]) -> Option<Timestamp> {
     Timestamp::from_second(newest).ok()
 }
 
+// A page that a site has once: its file, its name in the navigation, and how it is rendered.
+
 /// A page that a site has once. `site::PAGES` lists them all.
 #[derive(Clone, Copy)]
 pub(crate) struct SitePage {
@@ -283,6 +285,8 @@ pub(super) struct Context<'a> {
     pub(super) with_page: &'a HashSet<&'a str>,
 }
 
+// What a site is built from.
+
 /// A run that gets a page.
 #[derive(Debug)]
 pub struct PagedRun {
@@ -334,6 +338,8 @@ impl Input<'_> {
         self.runs.iter().filter_map(|paged| paged.comparison.as_ref())
     }
 }
+
+// The code of a variant as pages show it: its commit with a link, its message and author, its name, and whether files were modified.
 
 /// The code of one variant.
 #[derive(Debug, Clone)]

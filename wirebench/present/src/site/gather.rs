@@ -1,4 +1,4 @@
-//! Traces → series with their metrics, each with its page, its files' names and how it stands.
+//! Traces → series with their metrics, each with its page, its files' names and how it stands; and the pushes of a source.
 
 use std::collections::HashSet;
 
@@ -147,6 +147,8 @@ fn reference(line: &SourceTimeline, trace: &Trace, releases: &[Released]) -> Opt
         .find(|release| release.commit.len() >= 7 && newest.starts_with(&release.commit));
     Some(named.map_or_else(|| short_commit(newest).to_owned(), |release| release.name.clone()))
 }
+
+// The pushes of a source → the files that say which commit a place is.
 
 /// Without a newer release, the newest push is compared with the one so many pushes ago. All runs of a commit are one push.
 const AGO: usize = 30;

@@ -297,6 +297,8 @@ impl MetricRow<'_> {
     }
 }
 
+// The first numbers of a history that is too short for verdicts: server CPU time of a request, a bar a series, by scenario.
+
 /// What the newest run measured.
 #[derive(Debug)]
 pub(super) struct FirstNumbers {

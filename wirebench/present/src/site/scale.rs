@@ -131,6 +131,8 @@ pub fn stretched(percent: f64) -> f64 {
     (percent / 2.0).asinh()
 }
 
+// Ratios on a logarithmic axis around × 1, as two pages draw them.
+
 /// The axis reaches at least so far to either side of 1.
 const REACH: f64 = 1.25;
 

@@ -171,6 +171,12 @@ impl Writer {
     }
 }
 
+// Scripts as they are delivered: a page's modules joined into one file, without imports, comments and indentation, because
+// a page waits for each file, and for each byte.
+//
+// This holds for scripts that are written for it, which a test checks: an import is one line, a comment has lines of its
+// own, no text reaches over a line's end, and no two modules give something at their top level the same name.
+
 /// The script at `entry`, with all that it imports before it. `read` gives a file's content by its path.
 pub(super) fn joined<'a>(entry: &Path, read: &dyn Fn(&Path) -> Option<&'a str>) -> String {
     let (mut done, mut text) = (Vec::new(), String::new());

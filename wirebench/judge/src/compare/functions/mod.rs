@@ -111,6 +111,8 @@ fn source(candidate: &Counts, metric: Metric, function: &str) -> Option<Source> 
     of_name.find_map(|one| one.source.clone())
 }
 
+// The cost per request of every function or system call, on both sides.
+
 /// Calls per request that differ by a smaller share are equal.
 const EQUAL_CALLS: f64 = 0.02;
 /// Costs that differ by a smaller share are equal.
@@ -278,6 +280,8 @@ pub(super) fn of_functions<'a>(
     costs
 }
 
+// The order in which functions are listed, the one to blame first.
+
 /// A function of the project is listed before other code only if its change is at least this share of the metric's change, or
 /// exact.
 const LEADS: f64 = 0.05;
@@ -331,6 +335,8 @@ impl Ranking {
         }
     }
 }
+
+// Moves cost between functions of the project, to the functions whose own code changed.
 
 /// The increase of a caller must be at least this share of the cost of the additional calls that are charged to it.
 const CALLER_HOLDS_CALLS: f64 = 0.8;

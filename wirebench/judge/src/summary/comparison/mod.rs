@@ -236,6 +236,8 @@ pub fn is_new_call(change: &FunctionChange) -> bool {
     change.metric == Metric::Syscalls && change.baseline <= 0.0 && change.candidate > 0.0
 }
 
+// Checks that the verdicts of a comparison agree with each other.
+
 /// A verdict that contradicts the comparison's rows, in one sentence: the overall verdict must be as alarming as that of the
 /// most alarming series, and the verdict of a series as alarming as that of its most alarming gating metric. `None` if all
 /// agree.

@@ -191,6 +191,8 @@ fn heading(explained: &Explained) -> String {
     }
 }
 
+// A table or list of a comment, cut to the room that is left in it.
+
 /// A table or list that can be cut.
 pub(super) struct Block {
     /// The text before the rows, such as a title and the head of a table.

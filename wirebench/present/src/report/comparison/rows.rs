@@ -150,6 +150,8 @@ fn short_head(metric: Metric) -> &'static str {
     metric.row().head.trim_start_matches("server ")
 }
 
+// The figures of a compared metric as text, the same in every table and sentence.
+
 /// The change with its interval: `+11.8 % (+9.9 to +13.6 %)`; without one if a count is exact; a dash if it is unknown.
 pub fn effect(metric: &ComparedMetric) -> String {
     let is_counted = metric.metric.is_counted();

@@ -96,6 +96,8 @@ fn whisker(svg: &mut Svg, axis: Axis, row: &Row, middle: f64) {
     }
 }
 
+// The axis that all effects of a comparison share: worse to the right, whichever way the metric counts.
+
 const EDGE: f64 = 8.0;
 /// The axis reaches at least so far, and at most so far, percent.
 const REACH: (f64, f64) = (2.0, 1_000.0);

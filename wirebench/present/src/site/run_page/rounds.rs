@@ -1,4 +1,4 @@
-//! The rounds of a series as a table, one line each, with every number that was measured.
+//! The rounds of a series as a table, one line each, with every number that was measured; and each as a mark in a picture.
 
 use crate::report::format::{count, direction, figure, plural, three_digits, time};
 use crate::site::scale::Linear;
@@ -140,6 +140,8 @@ fn remark(round: &Round) -> String {
     let parts = [why(round).map(sentence), bound.map(str::to_owned)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
+
+// Every round of a series as a mark, in the order measured and by variant; rounds that are not good are hollow.
 
 /// One picture with the words above it.
 #[derive(Debug, Clone)]
