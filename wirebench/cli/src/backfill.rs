@@ -10,6 +10,7 @@ use std::process::{ExitStatus, Stdio};
 
 use anyhow::Context as _;
 
+use crate::flags::with_flag;
 use crate::folders::{Root, results};
 use crate::histories;
 use crate::outcome::{Outcome, UsageError};
@@ -126,15 +127,9 @@ fn measure(project: &Project, args: &Args, commit: &str, reference: &str) -> any
     let mut flags = ["--candidate", commit, "--reference", reference]
         .map(str::to_owned)
         .to_vec();
-    let profile = args.profile.iter();
-    flags.extend(profile.flat_map(|name| ["--profile".to_owned(), name.clone()]));
-    let budget = args.budget.iter();
-    flags.extend(budget.flat_map(|time| ["--budget".to_owned(), time.as_flag()]));
-    flags.extend(
-        args.scenario
-            .iter()
-            .flat_map(|glob| ["--scenario".to_owned(), glob.clone()]),
-    );
+    flags.extend(with_flag("--profile", &args.profile));
+    flags.extend(with_flag("--budget", args.budget.map(Span::as_flag)));
+    flags.extend(with_flag("--scenario", &args.scenario));
     let status = run_separately(&project.folder, &flags, &out)?;
     // Runs are named by their start time: the last one is the newest.
     let folder = runs::below(&out, "run.json").max();

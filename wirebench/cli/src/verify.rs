@@ -53,14 +53,11 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let selection = args.selection.selection();
     let series = plan::series(project, profile, &selection)?;
     // A comparison may have a profile of its own, with other drivers.
-    let compared = project
-        .config
-        .compare
-        .profile
-        .as_ref()
-        .filter(|_| args.selection.profile.is_none());
-    let compared = compared.and_then(|name| project.config.profiles.get(name));
-    let compared = compared.map(|profile| plan::series(project, profile, &selection).unwrap_or_default());
+    let config = &project.config;
+    let compared = config.compare.profile.as_ref();
+    let compared = compared.filter(|_| args.selection.profile.is_none());
+    let compared = compared.and_then(|name| config.profiles.get(name));
+    let compared = compared.and_then(|profile| plan::series(project, profile, &selection).ok());
     let tools = checks::tools(project, &series, &compared.unwrap_or_default());
     if args.packages {
         for package in checks::packages(&tools) {
@@ -78,12 +75,10 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     if !args.tools {
         check_servers(project, &series, &mut output)?;
     }
-    let ok = output.checks.iter().all(|check| check.state != State::Failed);
+    let checks = &output.checks;
+    let ok = checks.iter().all(|check| check.state != State::Failed);
     if args.json {
-        let report = Report {
-            ok,
-            checks: &output.checks,
-        };
+        let report = Report { ok, checks };
         println!("{}", serde_json::to_string_pretty(&report)?);
     }
     Ok(Outcome::of(ok))
@@ -111,9 +106,8 @@ impl Output {
 
     /// Whether a check of this name failed already.
     fn has_failed(&self, name: &str) -> bool {
-        self.checks
-            .iter()
-            .any(|check| check.state == State::Failed && check.name == name)
+        let mut failed = self.checks.iter().filter(|check| check.state == State::Failed);
+        failed.any(|check| check.name == name)
     }
 }
 
@@ -171,8 +165,6 @@ fn probe(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> R
     let response = request.check(&target.front.address)?;
     let ready_ms = target.ready_after.as_secs_f64() * 1e3;
     target.stop().map_err(write)?;
-    Ok(format!(
-        "ready after {ready_ms:.1} ms, {} bytes of payload",
-        request.payload_bytes(&response)
-    ))
+    let bytes = request.payload_bytes(&response);
+    Ok(format!("ready after {ready_ms:.1} ms, {bytes} bytes of payload"))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::read::{DeclareError, toml_file};
+use crate::read::{DeclareError, Place, toml_file};
 use wirebench_record::accepted::Accepted;
 
 /// The header of a new file.
@@ -37,9 +37,8 @@ pub fn read(folder: &Path) -> Result<Vec<Accepted>, DeclareError> {
         return Ok(Vec::new());
     }
     let content: File = toml_file(&file)?;
-    for (place, entry) in content.accepted.iter().enumerate() {
-        check(entry)
-            .map_err(|(key, message)| DeclareError::key(&file, &format!("accepted[{place}].{key}"), message))?;
+    for (index, entry) in content.accepted.iter().enumerate() {
+        check(entry, &Place::table(&file, format!("accepted[{index}]")))?;
     }
     Ok(content.accepted)
 }
@@ -51,7 +50,7 @@ pub fn read(folder: &Path) -> Result<Vec<Accepted>, DeclareError> {
 /// When the entry or the file is wrong, or the file cannot be written. The file is then unchanged.
 pub fn add(folder: &Path, entry: &Accepted) -> Result<PathBuf, DeclareError> {
     let file = file(folder);
-    check(entry).map_err(|(key, message)| DeclareError::key(&file, key, message))?;
+    check(entry, &Place::file(&file))?;
     let unwritable = DeclareError::unwritable(&file);
     let mut expected = read(folder)?;
     expected.push(entry.clone());
@@ -83,26 +82,20 @@ pub fn add(folder: &Path, entry: &Accepted) -> Result<PathBuf, DeclareError> {
     Err(DeclareError::key(&file, "accepted", message))
 }
 
-/// The wrong key of an entry, and what was expected.
-fn check(entry: &Accepted) -> Result<(), (&'static str, String)> {
-    if let Err(error) = entry.clone().compile() {
-        return Err(("series", format!("expected a glob such as \"*@http@*\": {error}")));
-    }
+/// Checks an entry, which lies at a place.
+fn check(entry: &Accepted, place: &Place) -> Result<(), DeclareError> {
+    let wrong = |error| place.wrong("series", format!("expected a glob such as \"*@http@*\": {error}"));
+    entry.clone().compile().map_err(wrong)?;
     let percent = entry.at_most_percent;
-    if !(percent > 0.0 && percent < 1000.0) {
-        return Err((
-            "at_most_percent",
-            format!("expected more than 0 and less than 1000, found {percent}"),
-        ));
+    let message = format!("expected more than 0 and less than 1000, found {percent}");
+    place.refuse_if(!(percent > 0.0 && percent < 1000.0), "at_most_percent", message)?;
+    if let Some(commit) = &entry.commit {
+        let is_hex = (7..=40).contains(&commit.len()) && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let message = format!("expected 7 to 40 hex digits, found \"{commit}\"");
+        place.refuse_if(!is_hex, "commit", message)?;
     }
-    let hex = |commit: &String| (7..=40).contains(&commit.len()) && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if let Some(commit) = entry.commit.as_ref().filter(|commit| !hex(commit)) {
-        return Err(("commit", format!("expected 7 to 40 hex digits, found \"{commit}\"")));
-    }
-    if entry.reason.trim().is_empty() {
-        return Err(("reason", "expected a sentence that says why the change is meant".into()));
-    }
-    Ok(())
+    let message = "expected a sentence that says why the change is meant";
+    place.refuse_if(entry.reason.trim().is_empty(), "reason", message)
 }
 
 #[cfg(test)]

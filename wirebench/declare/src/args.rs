@@ -72,13 +72,11 @@ impl Arg {
             Self::Group(texts) => texts.iter().flat_map(|text| names(text)).collect(),
         }
     }
+}
 
-    fn texts(&self) -> &[String] {
-        match self {
-            Self::One(text) => std::slice::from_ref(text),
-            Self::Group(texts) => texts,
-        }
-    }
+/// The first placeholder that arguments name and that is not known.
+pub(crate) fn unknown_placeholder(args: &[Arg], known: impl Fn(&str) -> bool) -> Option<String> {
+    args.iter().flat_map(Arg::placeholders).find(|word| !known(word))
 }
 
 /// Fills in every placeholder.
@@ -90,24 +88,22 @@ pub fn expand<K: Borrow<str> + Ord>(args: &[Arg], values: &BTreeMap<K, Value>) -
     for arg in args {
         let named = arg.placeholders();
         let missing = named.iter().find(|name| !values.contains_key(name.as_str()));
-        let list = named
-            .iter()
-            .find(|name| matches!(values.get(name.as_str()), Some(Value::Many(_))));
-        match (arg, missing.or(list)) {
-            (Arg::One(text), Some(name)) => {
-                return Err(MissingValue {
-                    arg: text.clone(),
-                    name: name.clone(),
-                });
-            }
-            (Arg::Group(_), _) if missing.is_some() => {}
-            _ => {
-                let times = match list.and_then(|name| values.get(name.as_str())) {
-                    Some(Value::Many(texts)) => texts.len(),
-                    _ => 1,
-                };
-                for turn in 0..times {
-                    out.extend(arg.texts().iter().map(|text| fill(text, values, turn)));
+        let list = named.iter().find_map(|name| match values.get(name.as_str()) {
+            Some(Value::Many(texts)) => Some((name, texts.len())),
+            _ => None,
+        });
+        match arg {
+            Arg::One(text) => match missing.or(list.map(|(name, _)| name)) {
+                None => out.push(fill(text, values, 0)),
+                Some(name) => {
+                    let (arg, name) = (text.clone(), name.clone());
+                    return Err(MissingValue { arg, name });
+                }
+            },
+            Arg::Group(_) if missing.is_some() => {}
+            Arg::Group(texts) => {
+                for turn in 0..list.map_or(1, |(_, times)| times) {
+                    out.extend(texts.iter().map(|text| fill(text, values, turn)));
                 }
             }
         }

@@ -7,7 +7,7 @@ use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
 use crate::percent::Percent;
-use crate::read::DeclareError;
+use crate::read::{DeclareError, Place};
 use crate::span::Span;
 use wirebench_record::comparison::LARGEST_MARGIN_PERCENT;
 use wirebench_record::metric::{DefaultGate, LARGE_LOSS_PERCENT, Metric};
@@ -92,28 +92,19 @@ impl Margins {
     /// When a series is not a glob, or a rule sets nothing.
     pub fn new(file: &Path, rules: Vec<MarginRule>) -> Result<Self, DeclareError> {
         let mut compiled = Vec::new();
-        for (place, rule) in rules.into_iter().enumerate() {
-            let key = |name: &str| format!("margins[{place}].{name}");
-            let glob = Glob::new(&rule.series).map_err(|source| {
-                DeclareError::key(
-                    file,
-                    &key("series"),
-                    format!("expected a glob such as \"*@http@*\": {source}"),
-                )
-            })?;
-            if rule.margin.is_none() && rule.gate.is_none() {
-                let message = "expected a margin such as \"2%\", or gate = true or false";
-                return Err(DeclareError::key(file, &key("margin"), message));
-            }
-            if rule
+        for (index, rule) in rules.into_iter().enumerate() {
+            let place = Place::table(file, format!("margins[{index}]"));
+            let wrong = |source| place.wrong("series", format!("expected a glob such as \"*@http@*\": {source}"));
+            let glob = Glob::new(&rule.series).map_err(wrong)?;
+            let message = "expected a margin such as \"2%\", or gate = true or false";
+            place.refuse_if(rule.margin.is_none() && rule.gate.is_none(), "margin", message)?;
+            let is_too_large = rule
                 .margin
-                .is_some_and(|margin| margin.percent() > LARGEST_MARGIN_PERCENT)
-            {
-                let message = format!(
-                    "expected at most \"{LARGEST_MARGIN_PERCENT}%\"; what may double is not worth a margin: gate = false"
-                );
-                return Err(DeclareError::key(file, &key("margin"), message));
-            }
+                .is_some_and(|margin| margin.percent() > LARGEST_MARGIN_PERCENT);
+            let message = format!(
+                "expected at most \"{LARGEST_MARGIN_PERCENT}%\"; what may double is not worth a margin: gate = false"
+            );
+            place.refuse_if(is_too_large, "margin", message)?;
             compiled.push((glob.compile_matcher(), rule));
         }
         Ok(Self { rules: compiled })

@@ -8,6 +8,7 @@ use wirebench_record::limit::Limit;
 
 use crate::percent::Percent;
 use crate::profiles::Profiles;
+use crate::read::{DeclareError, Place};
 use crate::scenario::{Amount, Load, Scenario};
 use crate::server::Server;
 
@@ -43,24 +44,19 @@ impl Default for Count {
 }
 
 impl Count {
-    /// The wrong key within `[count]`, and why it is wrong.
-    #[must_use]
-    pub fn fault(&self) -> Option<(&'static str, String)> {
+    /// Checks the table at a place.
+    pub(super) fn check(&self, place: &Place) -> Result<(), DeclareError> {
         let (few, many) = self.requests;
-        if few < 10 || many < few + 100 || many > 100_000 {
-            let message = format!("expected two numbers from 10 to 100000, at least 100 apart, found [{few}, {many}]");
-            return Some(("requests", message));
+        let message = format!("expected two numbers from 10 to 100000, at least 100 apart, found [{few}, {many}]");
+        place.refuse_if(few < 10 || many < few + 100 || many > 100_000, "requests", message)?;
+        for (key, globs) in [("drivers", &self.drivers), ("operations", &self.operations)] {
+            place.refuse_if(globs.is_empty(), key, "expected at least one glob, such as \"*\"")?;
+            for text in globs {
+                let wrong = |error| place.wrong(key, format!("\"{text}\" is not a glob: {error}"));
+                Glob::new(text).map_err(wrong)?;
+            }
         }
-        [("drivers", &self.drivers), ("operations", &self.operations)]
-            .into_iter()
-            .find_map(|(key, globs)| {
-                if globs.is_empty() {
-                    return Some((key, "expected at least one glob, such as \"*\"".into()));
-                }
-                let mut wrong = globs.iter().filter_map(|text| Some((text, Glob::new(text).err()?)));
-                let (text, error) = wrong.next()?;
-                Some((key, format!("\"{text}\" is not a glob: {error}")))
-            })
+        Ok(())
     }
 
     /// The message for a glob that matches no declared operation; `None` if each matches one.
@@ -85,19 +81,14 @@ impl Count {
     pub fn scenarios(&self, servers: &[Server], scenarios: &[Scenario]) -> Vec<Scenario> {
         let wanted: Vec<GlobMatcher> = self.operations.iter().map(|text| matcher(text)).collect();
         let counted = |operation: &&&String| self.enabled && wanted.iter().any(|glob| glob.is_match(operation));
+        let (few, many) = self.requests;
         let scenario = |operation: &&String| Scenario {
             name: format!("{PREFIX}{operation}"),
             about: format!("what one {operation} request costs, counted"),
             profiles: Profiles::all(),
             whole: true,
             operation: (*operation).clone(),
-            load: Load::closed(
-                1,
-                Amount::Counted {
-                    few: self.requests.0,
-                    many: self.requests.1,
-                },
-            ),
+            load: Load::closed(1, Amount::Counted { few, many }),
             protocols: None,
             drivers: None,
             limits: limits_on_counts(scenarios, operation),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use regex::Regex;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::args::Arg;
+use crate::args::{Arg, names, unknown_placeholder};
 use crate::load::{Amount, Load, Rate};
 use crate::profiles::Profiles;
 use crate::protocol::Protocol;
@@ -125,46 +125,51 @@ impl Mode {
     /// have a placeholder for the amount, or for no amount at all.
     #[must_use]
     pub fn takes(&self, load: &Load) -> bool {
-        let needs_rate = self.args.iter().any(|arg| match arg {
-            Arg::One(_) => arg.placeholders().iter().any(|name| name == "rate"),
-            Arg::Group(_) => false,
-        });
+        let mut needed = self.args.iter().filter_map(Arg::one).flat_map(names);
+        let needs_rate = needed.any(|name| name == "rate");
         // For a share of the capacity, the capacity is measured in a closed loop first.
         let closed = !load.is_open() || matches!(load.rate, Some(Rate::OfCapacity(_)));
         let rate = (self.rate || !load.is_open()) && !(needs_rate && closed);
         let paced = load.has_stages() || load.pause.is_some();
-        rate && (!paced || self.stages) && (load.streams == 1 || self.multiplexes) && self.names(&load.amount)
+        rate && (!paced || self.stages) && (load.streams == 1 || self.multiplexes) && self.takes_amount(&load.amount)
     }
 
     /// Whether it can request several paths in turn: its arguments name `{more_urls}`.
     #[must_use]
     pub fn takes_paths(&self) -> bool {
-        let mut named = self.args.iter().flat_map(Arg::placeholders);
-        named.any(|word| word == "more_urls")
+        self.names_any(&["more_urls"])
     }
 
     /// Whether it can send a gRPC call's metadata: its arguments or its environment name one of the placeholders for it.
     #[must_use]
     pub fn takes_metadata(&self) -> bool {
-        let in_environment = self.env.values().flat_map(|text| Arg::One(text.clone()).placeholders());
-        let mut named = self.args.iter().flat_map(Arg::placeholders).chain(in_environment);
-        named.any(|word| ["header", "headers", "metadata"].contains(&word.as_str()))
+        const WORDS: [&str; 3] = ["header", "headers", "metadata"];
+        let mut in_environment = self.env.values().flat_map(|text| names(text));
+        self.names_any(&WORDS) || in_environment.any(|word| WORDS.contains(&word.as_str()))
+    }
+
+    /// Whether its arguments name one of these placeholders.
+    fn names_any(&self, words: &[&str]) -> bool {
+        let mut named = self.args.iter().flat_map(Arg::placeholders);
+        named.any(|name| words.contains(&name.as_str()))
     }
 
     /// Checks the table `table`.
     fn check(&self, place: &Place, table: &str) -> Result<(), DeclareError> {
         let share = self.in_flight_at_least;
-        if !(share > 0.0 && share < 1.0) {
-            let message = format!("expected a share between 0 and 1, found {share}");
-            return Err(place.wrong(&format!("{table}.in_flight_at_least"), message));
-        }
+        let message = format!("expected a share between 0 and 1, found {share}");
+        place.refuse_if(
+            !(share > 0.0 && share < 1.0),
+            &format!("{table}.in_flight_at_least"),
+            message,
+        )?;
         let known = |word: &str| PLACEHOLDERS.contains(&word) && word != "stdout";
         check_placeholders(place, &format!("{table}.args"), &self.args, known)?;
         let env: Vec<Arg> = self.env.values().cloned().map(Arg::One).collect();
         check_placeholders(place, &format!("{table}.env"), &env, known)
     }
 
-    fn names(&self, amount: &Amount) -> bool {
+    fn takes_amount(&self, amount: &Amount) -> bool {
         const WORDS: [&str; 7] = [
             "requests",
             "duration",
@@ -181,9 +186,7 @@ impl Mode {
             Amount::Stages(_) => &WORDS[5..6],
             Amount::Samples(_) => &WORDS[6..],
         };
-        let named: Vec<String> = self.args.iter().flat_map(Arg::placeholders).collect();
-        let names = |words: &[&str]| named.iter().any(|name| words.contains(&name.as_str()));
-        names(fitting) || !names(&WORDS)
+        self.names_any(fitting) || !self.names_any(&WORDS)
     }
 }
 
@@ -248,13 +251,9 @@ impl Driver {
     /// # Errors
     /// When a value is impossible or contradicts another one.
     pub(super) fn check(self, place: &Place, name: String, library: PathBuf) -> Result<Self, DeclareError> {
-        self.tool
-            .fault()
-            .map_or(Ok(()), |(key, message)| Err(place.wrong(key, message)))?;
-        if self.protocols.is_empty() {
-            let message = "expected a table for at least one of http, h2c, grpc, https, grpcs, grpc-web and process";
-            return Err(place.wrong("protocols", message));
-        }
+        self.tool.check(place)?;
+        let message = "expected a table for at least one of http, h2c, grpc, https, grpcs, grpc-web and process";
+        place.refuse_if(self.protocols.is_empty(), "protocols", message)?;
         for (protocol, mode) in &self.protocols {
             mode.check(place, &format!("protocols.{}", protocol.name()))?;
         }
@@ -280,21 +279,18 @@ impl Tool {
         asked.unwrap_or(&self.program)
     }
 
-    /// The wrong key, and the fault.
-    fn fault(&self) -> Option<(&'static str, String)> {
-        if self.version.is_some() == self.at_least.is_some() {
-            return Some(("tool", "expected exactly one of version and at_least".into()));
-        }
-        match Regex::new(&self.version_pattern) {
-            Ok(pattern) if pattern.captures_len() == 2 => {}
-            Ok(_) => {
-                let message = "expected exactly one group in parentheses";
-                return Some(("tool.version_pattern", message.into()));
-            }
-            Err(error) => return Some(("tool.version_pattern", error.to_string())),
-        }
+    fn check(&self, place: &Place) -> Result<(), DeclareError> {
+        let has_one = self.version.is_some() != self.at_least.is_some();
+        place.refuse_if(!has_one, "tool", "expected exactly one of version and at_least")?;
+        let key = "tool.version_pattern";
+        let pattern = Regex::new(&self.version_pattern).map_err(|error| place.wrong(key, error.to_string()))?;
+        place.refuse_if(
+            pattern.captures_len() != 2,
+            key,
+            "expected exactly one group in parentheses",
+        )?;
         let message = "expected a program and its arguments";
-        (self.version_command.is_empty()).then(|| ("tool.version_command", message.into()))
+        place.refuse_if(self.version_command.is_empty(), "tool.version_command", message)
     }
 }
 
@@ -304,13 +300,9 @@ fn check_placeholders(
     args: &[Arg],
     known: impl Fn(&str) -> bool,
 ) -> Result<(), DeclareError> {
-    match args.iter().flat_map(Arg::placeholders).find(|word| !known(word)) {
-        Some(word) => Err(place.wrong(
-            key,
-            format!("unknown placeholder {{{word}}}; docs/EXTENDING.md lists the placeholders"),
-        )),
-        None => Ok(()),
-    }
+    let unknown = unknown_placeholder(args, known).unwrap_or_default();
+    let message = format!("unknown placeholder {{{unknown}}}; docs/EXTENDING.md lists the placeholders");
+    place.refuse_if(!unknown.is_empty(), key, message)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Finds declarations: in the project's folders, and as tables of `wirebench.toml`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,55 +11,41 @@ use crate::read::{DeclareError, Place, toml_file};
 pub use wirebench_record::names::is_declarable as is_name;
 
 /// A kind of declaration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// `scenarios/**/NAME.toml`, `[scenarios.NAME]`.
-    Scenario,
-    /// `servers/NAME/server.toml`, `[servers.NAME]`.
-    Server,
-    /// `drivers/NAME/driver.toml`.
-    Driver,
-    /// `counters/NAME/counter.toml`.
-    Counter,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind {
+    name: &'static str,
+    /// The folder, and the table of `wirebench.toml`.
+    room: &'static str,
+    /// The file's name, one folder below; `None` for every TOML file at any depth.
+    file: Option<&'static str>,
 }
 
 impl Kind {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Scenario => "scenario",
-            Self::Server => "server",
-            Self::Driver => "driver",
-            Self::Counter => "counter",
-        }
+    const fn new(name: &'static str, room: &'static str, file: Option<&'static str>) -> Self {
+        Self { name, room, file }
     }
 
-    /// The folder, and the table of `wirebench.toml`.
-    const fn room(self) -> &'static str {
-        match self {
-            Self::Scenario => "scenarios",
-            Self::Server => "servers",
-            Self::Driver => "drivers",
-            Self::Counter => "counters",
-        }
-    }
+    /// `scenarios/**/NAME.toml`, `[scenarios.NAME]`.
+    pub(super) const SCENARIO: Self = Self::new("scenario", "scenarios", None);
+    /// `servers/NAME/server.toml`, `[servers.NAME]`.
+    pub(super) const SERVER: Self = Self::new("server", "servers", Some("server.toml"));
+    /// `drivers/NAME/driver.toml`.
+    pub(super) const DRIVER: Self = Self::new("driver", "drivers", Some("driver.toml"));
+    /// `counters/NAME/counter.toml`.
+    pub(super) const COUNTER: Self = Self::new("counter", "counters", Some("counter.toml"));
 
     /// Every file of this kind in a project, in order.
     fn files(self, root: &Path) -> Result<Vec<PathBuf>, DeclareError> {
-        let folder = root.join(self.room());
-        match self {
-            Self::Scenario => below(&folder),
-            Self::Server => inside(&folder, "server.toml"),
-            Self::Driver => inside(&folder, "driver.toml"),
-            Self::Counter => inside(&folder, "counter.toml"),
-        }
+        let folder = root.join(self.room);
+        let Some(file) = self.file else { return below(&folder) };
+        let files = entries(&folder)?.into_iter().map(|path| path.join(file));
+        Ok(files.filter(|path| path.is_file()).collect())
     }
 
     /// Scenarios are named by their file, all others by their folder.
     fn name_of(self, file: &Path) -> String {
-        let named_by = match self {
-            Self::Scenario => file.file_stem(),
-            Self::Server | Self::Driver | Self::Counter => file.parent().and_then(Path::file_name),
-        };
+        let folder = file.parent().and_then(Path::file_name);
+        let named_by = self.file.map_or_else(|| file.file_stem(), |_| folder);
         named_by.unwrap_or_default().to_string_lossy().into_owned()
     }
 }
@@ -80,12 +66,16 @@ pub(super) fn all<Table: DeserializeOwned, T>(
     let mut taken: BTreeMap<String, Place> = BTreeMap::new();
     let mut out = Vec::new();
     let mut take = |table, place: Place, name: &str| {
-        well_named(name, &place)?;
+        if !is_name(name) {
+            return Err(DeclareError(format!(
+                "{place}: the name \"{name}\" may hold lower-case letters, digits and hyphens only, no hyphen first, 100 at most"
+            )));
+        }
         for (name, one) in check(table, &place, name)? {
             if let Some(first) = taken.get(&name) {
                 let message = format!(
                     "{} \"{name}\" is declared twice: {first} and {place}; rename one",
-                    kind.name()
+                    kind.name
                 );
                 return Err(DeclareError(message));
             }
@@ -97,7 +87,7 @@ pub(super) fn all<Table: DeserializeOwned, T>(
     for (folder, tables) in layers {
         let config = folder.join("wirebench.toml");
         for (name, table) in tables {
-            take(table, Place::table(&config, format!("{}.{name}", kind.room())), &name)?;
+            take(table, Place::table(&config, format!("{}.{name}", kind.room)), &name)?;
         }
         for file in kind.files(folder)? {
             take(toml_file(&file)?, Place::file(&file), &kind.name_of(&file))?;
@@ -106,28 +96,15 @@ pub(super) fn all<Table: DeserializeOwned, T>(
     Ok(out)
 }
 
-fn well_named(name: &str, place: &Place) -> Result<(), DeclareError> {
-    if is_name(name) {
-        return Ok(());
-    }
-    Err(DeclareError(format!(
-        "{place}: the name \"{name}\" may hold lower-case letters, digits and hyphens only, no hyphen first, 100 at most"
-    )))
-}
-
 /// The entries of a folder, sorted; empty if there is no such folder.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
+fn entries(folder: &Path) -> Result<BTreeSet<PathBuf>, DeclareError> {
     let unreadable = DeclareError::unreadable(folder);
     let listed = match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
         listed => listed.map_err(&unreadable)?,
     };
-    let mut paths = Vec::new();
-    for entry in listed {
-        paths.push(entry.map_err(&unreadable)?.path());
-    }
-    paths.sort();
-    Ok(paths)
+    let paths: Result<BTreeSet<PathBuf>, _> = listed.map(|entry| Ok(entry?.path())).collect();
+    paths.map_err(&unreadable)
 }
 
 /// Every TOML file below `folder`, at any depth.
@@ -141,10 +118,4 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
         }
     }
     Ok(files)
-}
-
-/// The files called `file` one folder below `folder`.
-fn inside(folder: &Path, file: &str) -> Result<Vec<PathBuf>, DeclareError> {
-    let files = entries(folder)?.into_iter().map(|path| path.join(file));
-    Ok(files.filter(|path| path.is_file()).collect())
 }

@@ -75,7 +75,7 @@ impl Project {
         }
         let known = &config.profiles;
         let servers = Self::servers(servers, |server, place| server.profiles.check(place, known))?;
-        let mut scenarios = found::all(Kind::Scenario, scenarios, |table, place, name| {
+        let mut scenarios = found::all(Kind::SCENARIO, scenarios, |table, place, name| {
             let scenarios = Scenario::check(table, place, name)?;
             let mut each = scenarios.iter();
             each.try_for_each(|(_, one)| one.profiles.check(place, known))?;
@@ -140,7 +140,7 @@ impl Project {
         layers: Vec<Layer<server_table::Table>>,
         check: impl Fn(&Server, &Place) -> Result<(), DeclareError>,
     ) -> Result<Vec<Server>, DeclareError> {
-        let mut servers = found::all(Kind::Server, layers, |table, place, name| {
+        let mut servers = found::all(Kind::SERVER, layers, |table, place, name| {
             let servers = Server::check_all(table, place, name)?;
             servers.iter().try_for_each(|(_, server)| check(server, place))?;
             Ok(servers)
@@ -160,9 +160,7 @@ impl Project {
             driver.profiles.check(place, &config.profiles)?;
             Ok(vec![(driver.name.clone(), driver)])
         };
-        let mut layers = vec![(folder, BTreeMap::new())];
-        layers.extend((root != folder).then(|| (root, BTreeMap::new())));
-        let mut drivers = found::all(Kind::Driver, layers, check)?;
+        let mut drivers = found::all(Kind::DRIVER, folders(folder, root), check)?;
         let declared = |name: &str| drivers.iter().any(|driver| driver.name == name);
         let wanted = |name: &&str| config.builtin_drivers.iter().any(|wanted| wanted == name) && !declared(name);
         let names: Vec<&str> = builtin::NAMES.into_iter().filter(wanted).collect();
@@ -183,9 +181,7 @@ impl Project {
             let runtime = runtime.check(place, name.to_owned())?;
             Ok(vec![(runtime.name.clone(), runtime)])
         };
-        let mut layers = vec![(folder, BTreeMap::new())];
-        layers.extend((root != folder).then(|| (root, BTreeMap::new())));
-        let mut runtimes = found::all(Kind::Counter, layers, check)?;
+        let mut runtimes = found::all(Kind::COUNTER, folders(folder, root), check)?;
         runtimes.extend(builtin::runtimes(root)?);
         Ok(runtimes)
     }
@@ -196,4 +192,14 @@ impl Project {
         let builtin = builtin::place(&self.root);
         self.config.count.enabled || self.drivers.iter().any(|driver| driver.library.starts_with(&builtin))
     }
+}
+
+/// The folders of a project and of the one that it extends, without tables.
+fn folders<'a, T>(folder: &'a Path, root: &'a Path) -> Vec<Layer<'a, T>> {
+    let folders = if root == folder {
+        vec![folder]
+    } else {
+        vec![folder, root]
+    };
+    folders.into_iter().map(|folder| (folder, BTreeMap::new())).collect()
 }

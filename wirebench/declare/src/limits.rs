@@ -47,21 +47,16 @@ fn parse(text: &str) -> Result<Limit, String> {
         )
     })?;
     let metric = metric(&parts[1])?;
-    let is_most = parts[2].starts_with('<');
-    if is_most != (metric.better() == Better::Lower) {
-        let (right, why) = match metric.better() {
-            Better::Lower => ("<", "less is better"),
-            Better::Higher => (">", "more is better"),
-        };
-        return Err(format!(
-            "expected {} {right} …, as {why} there, found {text:?}",
-            &parts[1]
-        ));
+    let (right, why) = match metric.better() {
+        Better::Lower => ("<", "less is better"),
+        Better::Higher => (">", "more is better"),
+    };
+    let name = &parts[1];
+    if !parts[2].starts_with(right) {
+        return Err(format!("expected {name} {right} …, as {why} there, found {text:?}"));
     }
-    let number: f64 = parts[3]
-        .replace('_', "")
-        .parse()
-        .map_err(|_| format!("expected a number, found {:?}", &parts[3]))?;
+    let number = parts[3].replace('_', "").parse::<f64>();
+    let number = number.map_err(|_| format!("expected a number, found {:?}", &parts[3]))?;
     let bound = number * scale(metric, &parts[4])?;
     if bound <= 0.0 {
         return Err(format!("expected a value above 0, found {text:?}"));

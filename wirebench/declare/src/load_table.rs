@@ -43,38 +43,29 @@ enum Listed {
     Each(Vec<u32>),
 }
 
-/// One load of a table, and which of its numbers were listed.
+/// One load of a table.
 #[derive(Debug)]
 pub(super) struct Point {
     pub(super) load: Load,
-    connections: bool,
-    streams: bool,
+    /// Those of its numbers that the table lists, by key.
+    listed: Vec<(&'static str, u32)>,
 }
 
 impl Point {
     /// What its scenario's name ends with: the numbers that were listed, as in `-c100-s10`.
     pub(super) fn suffix(&self) -> String {
-        let part = |listed, letter, number| {
-            if listed {
-                format!("-{letter}{number}")
-            } else {
-                String::new()
-            }
-        };
-        part(self.connections, 'c', self.load.connections) + &part(self.streams, 's', self.load.streams)
+        let parts = self.listed.iter();
+        parts.map(|(key, number)| format!("-{}{number}", &key[..1])).collect()
     }
 
     /// The same as text; empty if no number was listed.
     pub(super) fn in_words(&self) -> String {
-        let Load {
-            connections, streams, ..
-        } = self.load;
-        match (self.connections, self.streams) {
-            (false, false) => String::new(),
-            (true, false) => format!(" (connections: {connections})"),
-            (false, true) => format!(" (streams: {streams})"),
-            (true, true) => format!(" (connections: {connections}, streams: {streams})"),
+        let parts = self.listed.iter().map(|(key, number)| format!("{key}: {number}"));
+        let parts: Vec<String> = parts.collect();
+        if parts.is_empty() {
+            return String::new();
         }
+        format!(" ({})", parts.join(", "))
     }
 }
 
@@ -101,36 +92,31 @@ impl Listed {
 impl LoadTable {
     /// The loads of the table: one for each combination of the numbers it lists.
     pub(super) fn check(self, place: &Place) -> Result<Vec<Point>, DeclareError> {
-        let amount = self.amount(place)?;
-        self.check_kind(place)?;
+        let amount = self.amount().ok_or_else(|| place.wrong("load", ONE_END))?;
+        self.check_keys(&amount, place)?;
         let most = match &amount {
             Amount::Stages(stages) => stages.iter().map(|stage| stage.connections).max(),
             Amount::Starts(_) | Amount::Samples(_) => Some(1),
             _ => None,
         };
-        let connections = self.connections.clone().or(most.map(Listed::One)).ok_or_else(|| {
-            let message = "expected the number of connections to open, found nothing";
-            place.wrong("load.connections", message)
-        })?;
-        let streams = self.streams.clone().unwrap_or(Listed::One(1));
-        let numbers = |key: &str, listed: &Listed| -> Result<Vec<u32>, DeclareError> {
-            let found = listed.numbers().map_err(|why| place.wrong(key, why))?;
-            Ok(found.to_vec())
+        let numbers = |key: &str, listed: Option<Listed>| -> Result<Vec<u32>, DeclareError> {
+            let key = format!("load.{key}");
+            let listed =
+                listed.ok_or_else(|| place.wrong(&key, "expected the number of connections to open, found nothing"))?;
+            Ok(listed.numbers().map_err(|why| place.wrong(&key, why))?.to_vec())
         };
-        let (each_connections, each_streams) = (
-            numbers("load.connections", &connections)?,
-            numbers("load.streams", &streams)?,
-        );
+        let each_connections = numbers("connections", self.connections.clone().or(most.map(Listed::One)))?;
+        let each_streams = numbers("streams", self.streams.clone().or(Some(Listed::One(1))))?;
         if each_connections.len() * each_streams.len() > MOST_POINTS {
             let message = format!("connections × streams list more than {MOST_POINTS} combinations");
             return Err(place.wrong("load", message));
         }
         let mut points = Vec::new();
-        for connections_now in &each_connections {
-            for streams_now in &each_streams {
+        for connections in each_connections {
+            for streams in each_streams.iter().copied() {
                 let load = Load {
-                    connections: *connections_now,
-                    streams: *streams_now,
+                    connections,
+                    streams,
                     amount: amount.clone(),
                     rate: self.rate,
                     warmup: self.warmup,
@@ -139,86 +125,84 @@ impl LoadTable {
                     search: self.search,
                 };
                 check_workers(&load, place)?;
-                points.push(Point {
-                    load,
-                    connections: matches!(connections, Listed::Each(_)),
-                    streams: matches!(streams, Listed::Each(_)),
-                });
+                let keys = [
+                    ("connections", connections, &self.connections),
+                    ("streams", streams, &self.streams),
+                ];
+                let listed = keys.into_iter().filter(|key| matches!(key.2, Some(Listed::Each(_))));
+                let listed = listed.map(|(key, number, _)| (key, number)).collect();
+                points.push(Point { load, listed });
             }
         }
         Ok(points)
     }
 
-    /// The end of the load, and the checks that depend on it alone.
-    fn amount(&self, place: &Place) -> Result<Amount, DeclareError> {
-        let wrong = |key: &str, message: &str| Err(place.wrong(key, message));
-        match (self.requests, self.duration, self.starts, self.samples, &self.stages) {
-            (Some(requests), None, None, None, None) if requests > MOST_REQUESTS => wrong(
+    /// The end of the load; `None` without exactly one.
+    fn amount(&self) -> Option<Amount> {
+        let ends = [
+            self.requests.map(Amount::Requests),
+            self.duration.map(Amount::Duration),
+            self.starts.map(Amount::Starts),
+            self.samples.map(Amount::Samples),
+            self.stages.clone().map(Amount::Stages),
+        ];
+        let mut ends = ends.into_iter().flatten();
+        ends.next().filter(|_| ends.next().is_none())
+    }
+
+    /// Impossible ends, and keys that do not go together.
+    fn check_keys(&self, amount: &Amount, place: &Place) -> Result<(), DeclareError> {
+        let open = self.rate.is_some() || self.search.is_some();
+        let over = self.connections.is_some() || self.streams.is_some();
+        let loads = over || open || self.pause.is_some();
+        let (key, message) = match amount {
+            Amount::Requests(requests) if *requests > MOST_REQUESTS => (
                 "load.requests",
                 "expected 1,000,000 at most: load generators keep no more latencies",
             ),
-            (Some(requests), None, None, None, None) => Ok(Amount::Requests(requests)),
-            (None, Some(duration), None, None, None) => Ok(Amount::Duration(duration)),
-            (None, None, Some(starts), None, None) if !(2..=1000).contains(&starts) => {
-                wrong("load.starts", "expected 2 to 1,000 process starts")
+            Amount::Starts(starts) if !(2..=1000).contains(starts) => {
+                ("load.starts", "expected 2 to 1,000 process starts")
             }
-            (None, None, Some(starts), None, None) => Ok(Amount::Starts(starts)),
-            (None, None, None, Some(samples), None) if !(10..=1000).contains(&samples) => {
-                wrong("load.samples", "expected 10 to 1,000 samples")
+            Amount::Samples(samples) if !(10..=1000).contains(samples) => {
+                ("load.samples", "expected 10 to 1,000 samples")
             }
-            (None, None, None, Some(samples), None) => Ok(Amount::Samples(samples)),
-            (None, None, None, None, Some(stages)) if stages.iter().all(|stage| stage.connections == 0) => wrong(
+            Amount::Stages(stages) if stages.iter().all(|stage| stage.connections == 0) => (
                 "load.stages",
                 "expected at least one stage that ends with connections, such as { connections = 100, duration = \"30s\" }",
             ),
-            (None, None, None, None, Some(stages)) => Ok(Amount::Stages(stages.clone())),
-            _ => wrong("load", ONE_END),
-        }
-    }
-
-    /// Keys that do not go together.
-    fn check_kind(&self, place: &Place) -> Result<(), DeclareError> {
-        let wrong = |key: &str, message: &str| Err(place.wrong(key, message));
-        let open = self.rate.is_some() || self.search.is_some();
-        let over = self.connections.is_some() || self.streams.is_some();
-        if self.starts.is_some() && (over || open || self.pause.is_some()) {
-            let message =
-                "starts counts process starts; connections, streams, rate, search and pause do not go with it";
-            return wrong("load", message);
-        }
-        if self.samples.is_some() && (over || open || self.pause.is_some() || self.warmup.is_some()) {
-            let message = "samples counts those of a benchmark; connections, streams, rate, search, pause and warmup do not go with it";
-            return wrong("load", message);
-        }
-        if self.stages.is_some() && (over || open) {
-            let message =
-                "each stage says its connections; connections, streams, rate and search do not go with stages";
-            return wrong("load", message);
-        }
-        if self.pause.is_some() && open {
-            let message = "with rate or search the rate says when requests start; leave pause out";
-            return wrong("load.pause", message);
-        }
-        match self.rate {
-            Some(_) if self.search.is_some() => {
-                return wrong("load", "search finds the rate; expected only one of rate and search");
-            }
-            Some(Rate::PerSecond(0)) => return wrong("load.rate", "expected a rate from 1 request per second"),
-            Some(Rate::OfCapacity(share)) if !(share.percent() > 0.0 && share.percent() <= 100.0) => {
-                return wrong("load.rate", "expected a share above 0% and up to 100% of the capacity");
-            }
-            _ => {}
-        }
-        match self.search {
-            Some(_) if self.duration.is_none() => wrong(
-                "load.search",
-                "expected duration beside it: how long each step of the search lasts",
+            Amount::Starts(_) if loads => (
+                "load",
+                "starts counts process starts; connections, streams, rate, search and pause do not go with it",
             ),
-            Some(Search { from, to, .. }) if from == 0 || from >= to || to > HIGHEST_RATE => {
-                wrong("load.search", "expected 1 ≤ from < to ≤ 10,000,000 requests per second")
-            }
-            _ => Ok(()),
-        }
+            Amount::Samples(_) if loads || self.warmup.is_some() => (
+                "load",
+                "samples counts those of a benchmark; connections, streams, rate, search, pause and warmup do not go with it",
+            ),
+            Amount::Stages(_) if over || open => (
+                "load",
+                "each stage says its connections; connections, streams, rate and search do not go with stages",
+            ),
+            _ if self.pause.is_some() && open => (
+                "load.pause",
+                "with rate or search the rate says when requests start; leave pause out",
+            ),
+            _ => match (self.rate, self.search) {
+                (Some(_), Some(_)) => ("load", "search finds the rate; expected only one of rate and search"),
+                (Some(Rate::PerSecond(0)), _) => ("load.rate", "expected a rate from 1 request per second"),
+                (Some(Rate::OfCapacity(share)), _) if !(share.percent() > 0.0 && share.percent() <= 100.0) => {
+                    ("load.rate", "expected a share above 0% and up to 100% of the capacity")
+                }
+                (_, Some(_)) if self.duration.is_none() => (
+                    "load.search",
+                    "expected duration beside it: how long each step of the search lasts",
+                ),
+                (_, Some(Search { from, to, .. })) if from == 0 || from >= to || to > HIGHEST_RATE => {
+                    ("load.search", "expected 1 ≤ from < to ≤ 10,000,000 requests per second")
+                }
+                _ => return Ok(()),
+            },
+        };
+        Err(place.wrong(key, message))
     }
 }
 

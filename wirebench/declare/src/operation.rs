@@ -23,7 +23,7 @@ pub enum Operation {
 }
 
 /// An HTTP request and the expected response.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct HttpOperation {
     /// The method, upper case.
     pub method: String,
@@ -58,14 +58,9 @@ impl HttpOperation {
         Self {
             method: method.into(),
             path,
-            more_paths: Vec::new(),
-            headers: Vec::new(),
-            body: None,
             status,
             expected_body,
-            expected_pattern: None,
-            expected_json: BTreeMap::new(),
-            graphql: false,
+            ..Self::default()
         }
     }
 }
@@ -96,20 +91,6 @@ pub struct ProtoFile {
     pub proto_root: String,
 }
 
-impl ProtoFile {
-    /// The file and its import folder, or neither.
-    fn of(proto: Option<String>, proto_root: Option<String>) -> Result<Option<Self>, Fault> {
-        match (proto, proto_root) {
-            (Some(proto), Some(proto_root)) => Ok(Some(Self { proto, proto_root })),
-            (None, None) => Ok(None),
-            _ => fault(
-                "request",
-                "expected proto (the file) and proto_root (its import folder), or neither: then the server is asked by server reflection",
-            ),
-        }
-    }
-}
-
 /// One benchmark, whose iterations are timed inside the program itself.
 #[derive(Debug, Clone, Serialize)]
 pub struct BenchOperation {
@@ -121,37 +102,34 @@ pub struct BenchOperation {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
-    request: RequestTable,
+    pub(super) request: RequestTable,
     #[serde(default)]
-    expect: ExpectTable,
+    pub(super) expect: ExpectTable,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct RequestTable {
     method: Option<String>,
     path: Option<String>,
     paths: Option<Vec<String>>,
-    #[serde(default)]
     headers: Vec<String>,
     body: Option<String>,
     body_file: Option<String>,
     call: Option<String>,
     message: Option<String>,
-    #[serde(default)]
     metadata: Vec<String>,
     proto: Option<String>,
     proto_root: Option<String>,
     bench: Option<String>,
 }
 
-#[derive(Debug, Clone, Deserialize, Default)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct ExpectTable {
     status: Option<u16>,
     body: Option<String>,
     pattern: Option<String>,
-    #[serde(default)]
     json: BTreeMap<String, Value>,
     graphql: Option<bool>,
     message: Option<String>,
@@ -163,17 +141,17 @@ impl ExpectTable {
         self.body.is_some() || self.pattern.is_some() || !self.json.is_empty() || self.graphql.is_some()
     }
 
-    /// What is wrong with it: the key, and why.
-    fn fault(&self) -> Option<(&'static str, String)> {
+    fn check(&self, place: &Place) -> Result<(), DeclareError> {
         if let Some(Err(error)) = self.pattern.as_deref().map(Regex::new) {
-            return Some(("expect.pattern", format!("expected a regular expression: {error}")));
+            return Err(place.wrong("expect.pattern", format!("expected a regular expression: {error}")));
         }
-        let pointer = |pointer: &&String| !pointer.starts_with('/') && !pointer.is_empty();
-        if let Some(wrong) = self.json.keys().find(pointer) {
+        let is_wrong = |pointer: &&String| !pointer.starts_with('/') && !pointer.is_empty();
+        if let Some(wrong) = self.json.keys().find(is_wrong) {
             let message = format!("expected JSON pointers such as \"/data/id\", found \"{wrong}\"");
-            return Some(("expect.json", message));
+            return Err(place.wrong("expect.json", message));
         }
-        (self.graphql == Some(false)).then(|| ("expect.graphql", "expected true; leave it out otherwise".to_owned()))
+        let message = "expected true; leave it out otherwise";
+        place.refuse_if(self.graphql == Some(false), "expect.graphql", message)
     }
 }
 
@@ -185,31 +163,11 @@ const LONGEST_BODY: u64 = 16 << 20;
 /// # Errors
 /// When it cannot be read, is not UTF-8, or is too long; in words.
 fn body_of(place: &Place, name: &str) -> Result<String, String> {
-    let file = place
-        .file
-        .parent()
-        .map_or_else(|| name.into(), |folder| folder.join(name));
-    let length = fs::metadata(&file).map(|found| found.len());
-    if length.is_ok_and(|length| length > LONGEST_BODY) {
+    let file = place.file.with_file_name(name);
+    if fs::metadata(&file).is_ok_and(|found| found.len() > LONGEST_BODY) {
         return Err(format!("{}: is longer than {LONGEST_BODY} bytes", file.display()));
     }
     fs::read_to_string(&file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))
-}
-
-/// The first path, and the others; at least one of the two keys has a value.
-fn in_turn(path: Option<String>, paths: Option<Vec<String>>) -> Result<(String, Vec<String>), Fault> {
-    match (path, paths) {
-        (Some(path), None) => Ok((path, Vec::new())),
-        (None, Some(mut paths)) if (2..=MOST_PATHS).contains(&paths.len()) => {
-            let first = paths.remove(0);
-            Ok((first, paths))
-        }
-        (None, _) => fault(
-            "request.paths",
-            "expected 2 to 1,000 paths, which are requested in turn",
-        ),
-        (Some(_), Some(_)) => fault("request.paths", "expected path or paths, found both"),
-    }
 }
 
 /// Paths of one operation, at most: they stand on a command line.
@@ -235,65 +193,54 @@ fn flaw_of_metadata(line: &str) -> Option<&'static str> {
 }
 
 impl Table {
-    /// An operation of these two parts.
-    pub(super) const fn of(request: RequestTable, expect: ExpectTable) -> Self {
-        Self { request, expect }
-    }
-
-    /// Checks the operation at `key` of the server's file.
+    /// Checks the operation at a place.
     ///
     /// # Errors
     /// When a value is impossible or contradicts another one.
-    pub(super) fn check(mut self, place: &Place, key: &str) -> Result<Operation, DeclareError> {
-        let wrong = |(what, message): (&str, String)| place.wrong(&format!("{key}.{what}"), message);
-        if let Some(fault) = self.expect.fault() {
-            return Err(wrong(fault));
-        }
+    pub(super) fn check(mut self, place: &Place) -> Result<Operation, DeclareError> {
+        self.expect.check(place)?;
         if let Some(name) = self.request.body_file.take() {
-            if self.request.body.is_some() {
-                let message = "expected body or body_file, found both";
-                return Err(wrong(("request.body_file", message.into())));
-            }
-            let body = body_of(place, &name).map_err(|message| wrong(("request.body_file", message)))?;
-            self.request.body = Some(body);
+            let (key, message) = ("request.body_file", "expected body or body_file, found both");
+            place.refuse_if(self.request.body.is_some(), key, message)?;
+            self.request.body = Some(body_of(place, &name).map_err(|message| place.wrong(key, message))?);
         }
-        let operation = match (self.request.is_http(), &self.request.call, &self.request.bench) {
-            (_, _, Some(_)) => self.bench(),
-            (true, None, None) => self.http(),
-            (false, Some(_), None) => self.grpc(),
-            _ => fault(
+        match (self.request.is_http(), &self.request.call, &self.request.bench) {
+            (_, _, Some(_)) => self.bench(place).map(Operation::Bench),
+            (true, None, None) => self.http(place).map(Operation::Http),
+            (false, Some(_), None) => self.grpc(place).map(Operation::Grpc),
+            _ => Err(place.wrong(
                 "request",
                 "expected exactly one of path (HTTP), call (gRPC) and bench (a benchmark)",
-            ),
-        };
-        operation.map_err(wrong)
+            )),
+        }
     }
 
     /// An HTTP request.
-    fn http(self) -> Result<Operation, Fault> {
+    fn http(self, place: &Place) -> Result<HttpOperation, DeclareError> {
         let Self { request, expect } = self;
         let is_grpc = request.message.is_some() || request.names_a_file() || !request.metadata.is_empty();
-        if is_grpc || expect.message.is_some() {
-            return fault(
-                "request",
-                "path makes this an HTTP request; message, metadata, proto and proto_root are gRPC's",
-            );
-        }
-        let (path, more_paths) = in_turn(request.path, request.paths)?;
-        if !more_paths.iter().chain([&path]).all(|path| path.starts_with('/')) {
-            return fault("request.path", "expected a path that starts with /");
-        }
-        if request.headers.iter().any(|line| !line.contains(": ")) {
-            return fault("request.headers", "expected lines such as \"accept: application/json\"");
-        }
+        let message = "path makes this an HTTP request; message, metadata, proto and proto_root are gRPC's";
+        place.refuse_if(is_grpc || expect.message.is_some(), "request", message)?;
+        let has_both = request.path.is_some() && request.paths.is_some();
+        place.refuse_if(has_both, "request.paths", "expected path or paths, found both")?;
+        let is_number = request
+            .paths
+            .as_ref()
+            .is_none_or(|paths| (2..=MOST_PATHS).contains(&paths.len()));
+        let message = "expected 2 to 1,000 paths, which are requested in turn";
+        place.refuse_if(!is_number, "request.paths", message)?;
+        let mut paths = request.path.into_iter().chain(request.paths.into_iter().flatten());
+        let (path, more_paths) = (paths.next().unwrap_or_default(), paths.collect::<Vec<_>>());
+        let is_absolute = more_paths.iter().chain([&path]).all(|path| path.starts_with('/'));
+        place.refuse_if(!is_absolute, "request.path", "expected a path that starts with /")?;
+        let are_lines = request.headers.iter().all(|line| line.contains(": "));
+        let message = "expected lines such as \"accept: application/json\"";
+        place.refuse_if(!are_lines, "request.headers", message)?;
         let mut texts = request.headers.iter().chain(&request.body);
-        if !texts.all(|text| names_variables_well(text)) {
-            return fault(
-                "request",
-                "expected variables such as {env:TOKEN} or {env:TOKEN:default}",
-            );
-        }
-        Ok(Operation::Http(HttpOperation {
+        let are_named_well = texts.all(|text| names_variables_well(text));
+        let message = "expected variables such as {env:TOKEN} or {env:TOKEN:default}";
+        place.refuse_if(!are_named_well, "request", message)?;
+        Ok(HttpOperation {
             method: request.method.unwrap_or_else(|| "GET".into()),
             path,
             more_paths,
@@ -304,49 +251,46 @@ impl Table {
             expected_pattern: expect.pattern,
             expected_json: expect.json,
             graphql: expect.graphql.unwrap_or(false),
-        }))
+        })
     }
 
     /// A gRPC call.
-    fn grpc(self) -> Result<Operation, Fault> {
+    fn grpc(self, place: &Place) -> Result<GrpcOperation, DeclareError> {
         let Self { request, expect } = self;
-        if request.method.is_some() || !request.headers.is_empty() || request.body.is_some() || expect.names_a_body() {
-            return fault(
-                "request",
-                "call makes this a gRPC request; method, headers and body are HTTP's, and metadata is its own",
-            );
-        }
+        let has_lines = request.method.is_some() || !request.headers.is_empty() || request.body.is_some();
+        let message = "call makes this a gRPC request; method, headers and body are HTTP's, and metadata is its own";
+        place.refuse_if(has_lines || expect.names_a_body(), "request", message)?;
         if let Some(flaw) = request.metadata.iter().find_map(|line| flaw_of_metadata(line)) {
-            return fault("request.metadata", flaw);
+            return Err(place.wrong("request.metadata", flaw));
         }
         let call = request.call.unwrap_or_default();
-        if call.split('/').filter(|part| !part.is_empty()).count() != 2 {
-            return fault("request.call", "expected \"package.Service/Method\"");
-        }
-        Ok(Operation::Grpc(GrpcOperation {
-            proto: ProtoFile::of(request.proto, request.proto_root)?,
+        let is_method = call.split('/').filter(|part| !part.is_empty()).count() == 2;
+        place.refuse_if(!is_method, "request.call", "expected \"package.Service/Method\"")?;
+        let has_one = request.proto.is_some() != request.proto_root.is_some();
+        let message = "expected proto (the file) and proto_root (its import folder), or neither: then the server is asked by server reflection";
+        place.refuse_if(has_one, "request", message)?;
+        let file = request.proto.zip(request.proto_root);
+        Ok(GrpcOperation {
+            proto: file.map(|(proto, proto_root)| ProtoFile { proto, proto_root }),
             call,
             message: request.message.unwrap_or_else(|| "{}".into()),
             metadata: request.metadata,
             expected_message: expect.message,
-        }))
+        })
     }
 
     /// A benchmark of a program.
-    fn bench(self) -> Result<Operation, Fault> {
+    fn bench(self, place: &Place) -> Result<BenchOperation, DeclareError> {
         let Self { request, expect } = self;
         let has_lines = !request.headers.is_empty() || !request.metadata.is_empty();
         let is_more = request.is_http() || request.call.is_some() || request.names_a_file() || has_lines;
         let expects = expect.status.is_some() || expect.names_a_body();
         let others = [request.method, request.body, request.message, expect.message];
+        let has_others = is_more || others.iter().any(Option::is_some) || expects;
         let id = request.bench.unwrap_or_default();
-        if id.is_empty() || is_more || others.iter().any(Option::is_some) || expects {
-            return fault(
-                "request",
-                "bench names a benchmark, and nothing goes with it: it is not asked over a wire",
-            );
-        }
-        Ok(Operation::Bench(BenchOperation { id }))
+        let message = "bench names a benchmark, and nothing goes with it: it is not asked over a wire";
+        place.refuse_if(id.is_empty() || has_others, "request", message)?;
+        Ok(BenchOperation { id })
     }
 }
 
@@ -358,11 +302,4 @@ impl RequestTable {
     fn names_a_file(&self) -> bool {
         self.proto.is_some() || self.proto_root.is_some()
     }
-}
-
-/// A wrong key, and the fault.
-type Fault = (&'static str, String);
-
-fn fault<T>(key: &'static str, message: &str) -> Result<T, Fault> {
-    Err((key, message.to_owned()))
 }

@@ -9,7 +9,7 @@ use crate::read::{DeclareError, Place};
 use crate::span::Span;
 
 /// A named way to run the same scenarios: how many rounds, and caps on each load.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// The table's name, which `profiles` of scenarios, servers and drivers refer to.
@@ -45,25 +45,19 @@ pub struct Profile {
 /// The profiles of a project that declares no profile: `full` as the scenarios say, `quick` for many short rounds.
 pub(super) fn usual_profiles() -> BTreeMap<String, Profile> {
     let full = Profile {
-        name: String::new(),
         about: "every scenario on every server, as the scenarios say".into(),
         rounds: 3,
-        requests_at_most: None,
-        duration_at_most: None,
-        starts_at_most: None,
         warmup: Some(Span(Duration::from_millis(500))),
-        scenarios: Vec::new(),
-        servers: Vec::new(),
-        drivers: Vec::new(),
-        series: Vec::new(),
+        ..Profile::default()
     };
     let quick = Profile {
         about: "the same scenarios cut short".into(),
+        rounds: 3,
         requests_at_most: Some(30_000),
         duration_at_most: Some(Span(Duration::from_secs(1))),
         starts_at_most: Some(10),
         warmup: Some(Span(Duration::from_millis(200))),
-        ..full.clone()
+        ..Profile::default()
     };
     BTreeMap::from([("full".to_owned(), full), ("quick".to_owned(), quick)])
 }
@@ -98,10 +92,8 @@ impl Profiles {
     /// When the list is empty or names a profile there is not; the message names the place and the key.
     pub(super) fn check(&self, place: &Place, known: &BTreeMap<String, Profile>) -> Result<(), DeclareError> {
         let names = self.0.as_deref();
-        if names.is_some_and(<[String]>::is_empty) {
-            let message = "expected at least one profile; leave the key out to take part in every one";
-            return Err(place.wrong("profiles", message));
-        }
+        let message = "expected at least one profile; leave the key out to take part in every one";
+        place.refuse_if(names.is_some_and(<[String]>::is_empty), "profiles", message)?;
         let Some(unknown) = names.into_iter().flatten().find(|name| !known.contains_key(*name)) else {
             return Ok(());
         };
@@ -112,6 +104,7 @@ impl Profiles {
 }
 
 /// The names of profiles, for messages: `full, quick`.
-pub(super) fn names_of(profiles: &BTreeMap<String, Profile>) -> String {
+#[must_use]
+pub fn names_of(profiles: &BTreeMap<String, Profile>) -> String {
     profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -19,7 +19,7 @@ pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 pub(super) const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
 
 /// Where a server's program comes from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Program {
     /// A package of this Cargo workspace, built with the release profile.
@@ -28,35 +28,39 @@ pub enum Program {
     Command(Vec<String>),
 }
 
+impl Default for Program {
+    fn default() -> Self {
+        Self::Command(Vec::new())
+    }
+}
+
 impl Program {
     /// Where a program comes from: either a package, or a command, which may have a `build`.
     ///
     /// # Errors
-    /// When other keys are set; `prefix` is put before the key.
+    /// When other keys are set.
     pub(super) fn check(
         place: &Place,
-        prefix: &str,
         package: Option<String>,
         command: Option<Vec<String>>,
         build: Option<&Vec<String>>,
     ) -> Result<Self, DeclareError> {
-        let wrong = |key: &str, message: &str| Err(place.wrong(&format!("{prefix}{key}"), message));
-        let program = match (package, command) {
-            (Some(package), None) => Self::Package(package),
-            (None, Some(command)) if !command.is_empty() => Self::Command(command),
-            _ => return wrong("package", "expected exactly one of package and command"),
-        };
-        match build {
-            Some(_) if matches!(program, Self::Package(_)) => wrong(
+        let (key, message) = match (package, command, build) {
+            (Some(_), None, Some(_)) => (
                 "build",
                 "a package is built by cargo; expected build only beside command",
             ),
-            Some(words) if words.first().is_none_or(String::is_empty) => wrong(
-                "build",
-                "expected a program and its arguments, such as [\"npm\", \"ci\"]",
-            ),
-            _ => Ok(program),
-        }
+            (Some(package), None, None) => return Ok(Self::Package(package)),
+            (None, Some(command), Some(words)) if !command.is_empty() && words.first().is_none_or(String::is_empty) => {
+                (
+                    "build",
+                    "expected a program and its arguments, such as [\"npm\", \"ci\"]",
+                )
+            }
+            (None, Some(command), _) if !command.is_empty() => return Ok(Self::Command(command)),
+            _ => ("package", "expected exactly one of package and command"),
+        };
+        Err(place.wrong(key, message))
     }
 }
 
@@ -153,10 +157,7 @@ impl Ready {
     /// # Errors
     /// When it is.
     pub(super) fn check(&self, place: &Place, key: &str) -> Result<(), DeclareError> {
-        match self {
-            Self::Tcp(false) => Err(place.wrong(key, "expected true")),
-            _ => Ok(()),
-        }
+        place.refuse_if(matches!(self, Self::Tcp(false)), key, "expected true")
     }
 }
 

@@ -10,7 +10,7 @@ use crate::compare::{Compare, MarginRule, Margins};
 use crate::count::Count;
 pub use crate::profiles::Profile;
 use crate::profiles::{names_of, usual_profiles};
-use crate::read::{DeclareError, toml_file};
+use crate::read::{DeclareError, Place, toml_file};
 use crate::{builtin, scenario, server_table};
 use wirebench_record::names::is_profile;
 
@@ -35,23 +35,17 @@ pub struct Config {
 }
 
 /// `wirebench.toml` as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct ConfigFile {
     extends: Option<PathBuf>,
     builtin_drivers: Option<Vec<String>>,
     default_profile: Option<String>,
-    #[serde(default)]
     profiles: BTreeMap<String, Profile>,
-    #[serde(default)]
     compare: Compare,
-    #[serde(default)]
     count: Count,
-    #[serde(default)]
     margins: Vec<MarginRule>,
-    #[serde(default)]
     servers: BTreeMap<String, server_table::Table>,
-    #[serde(default)]
     scenarios: BTreeMap<String, scenario::Table>,
 }
 
@@ -85,6 +79,7 @@ impl Config {
     /// When the file cannot be read, a profile has no rounds, a built-in driver is unknown, or the default profile does not
     /// exist.
     pub(super) fn with_tables(file: &Path) -> Result<(Self, Tables), DeclareError> {
+        let place = Place::file(file);
         let mut written: ConfigFile = toml_file(file)?;
         if written.profiles.is_empty() {
             written.profiles = usual_profiles();
@@ -92,10 +87,9 @@ impl Config {
             written.compare.profile.get_or_insert_with(|| "quick".into());
         }
         for (name, profile) in &mut written.profiles {
-            if !is_profile(name) {
-                let message = "a profile's name may hold letters, digits, blanks and . _ - + only, 100 at most and no hyphen first";
-                return Err(DeclareError::key(file, &format!("profiles.{name}"), message));
-            }
+            let message =
+                "a profile's name may hold letters, digits, blanks and . _ - + only, 100 at most and no hyphen first";
+            place.refuse_if(!is_profile(name), &format!("profiles.{name}"), message)?;
             profile.name.clone_from(name);
         }
         let tables = Tables {
@@ -112,7 +106,7 @@ impl Config {
             count: written.count,
             margins: Margins::new(file, written.margins)?,
         };
-        config.check(file)?;
+        config.check(&place)?;
         Ok((config, tables))
     }
 
@@ -129,45 +123,35 @@ impl Config {
         Ok(tables)
     }
 
-    fn check(&self, file: &Path) -> Result<(), DeclareError> {
-        let wrong = |key: &str, message: String| Err(DeclareError::key(file, key, message));
+    fn check(&self, place: &Place) -> Result<(), DeclareError> {
         let unknown = |name: &&String| !builtin::NAMES.contains(&name.as_str());
         if let Some(name) = self.builtin_drivers.iter().find(unknown) {
             let known = builtin::NAMES.join(", ");
-            return wrong(
-                "builtin_drivers",
-                format!("no driver \"{name}\" comes with wirebench; there are {known}"),
-            );
+            let message = format!("no driver \"{name}\" comes with wirebench; there are {known}");
+            return Err(place.wrong("builtin_drivers", message));
         }
-        if !(8..=1000).contains(&self.compare.rounds) {
-            let message = format!("expected 8 to 1,000, found {}", self.compare.rounds);
-            return wrong("compare.rounds", message);
-        }
-        if let Some((key, message)) = self.count.fault() {
-            return wrong(&format!("count.{key}"), message);
-        }
-        for (name, profile) in &self.profiles {
-            if profile.rounds == 0 || profile.rounds > 1000 {
-                let message = format!("expected 1 to 1,000, found {}", profile.rounds);
-                return wrong(&format!("profiles.{name}.rounds"), message);
-            }
-            let mut bad = profile.series.iter().filter_map(|text| Glob::new(text).err());
-            if let Some(error) = bad.next() {
-                return wrong(&format!("profiles.{name}.series"), format!("not a glob: {error}"));
+        let rounds = self.compare.rounds;
+        let message = format!("expected 8 to 1,000, found {rounds}");
+        place.refuse_if(!(8..=1000).contains(&rounds), "compare.rounds", message)?;
+        self.count.check(&place.below("count"))?;
+        for (name, Profile { rounds, series, .. }) in &self.profiles {
+            let message = format!("expected 1 to 1,000, found {rounds}");
+            place.refuse_if(
+                !(1..=1000).contains(rounds),
+                &format!("profiles.{name}.rounds"),
+                message,
+            )?;
+            if let Some(error) = series.iter().find_map(|text| Glob::new(text).err()) {
+                return Err(place.wrong(&format!("profiles.{name}.series"), format!("not a glob: {error}")));
             }
         }
         let named = [
             ("default_profile", Some(&self.default_profile)),
             ("compare.profile", self.compare.profile.as_ref()),
         ];
-        for (key, name) in named {
-            let Some(name) = name.filter(|name| !self.profiles.contains_key(*name)) else {
-                continue;
-            };
-            return wrong(
-                key,
-                format!("no profile \"{name}\"; there are {}", names_of(&self.profiles)),
-            );
+        for (key, name) in named.into_iter().filter_map(|(key, name)| Some((key, name?))) {
+            let message = format!("no profile \"{name}\"; there are {}", names_of(&self.profiles));
+            place.refuse_if(!self.profiles.contains_key(name), key, message)?;
         }
         Ok(())
     }

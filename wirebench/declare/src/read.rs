@@ -38,6 +38,23 @@ impl Place {
         }
     }
 
+    /// A table of the declaration, such as `tiers[0]`.
+    pub(crate) fn below(&self, path: &str) -> Self {
+        let table = self.table.as_ref();
+        Self::table(
+            &self.file,
+            table.map_or_else(|| path.to_owned(), |table| format!("{table}.{path}")),
+        )
+    }
+
+    /// Refuses a key of the declaration if it is wrong.
+    pub(crate) fn refuse_if(&self, is_wrong: bool, key: &str, message: impl AsRef<str>) -> Result<(), DeclareError> {
+        if is_wrong {
+            return Err(self.wrong(key, message));
+        }
+        Ok(())
+    }
+
     /// An error about one key of the declaration; the message names the file and the whole key.
     pub fn wrong(&self, key: &str, message: impl AsRef<str>) -> DeclareError {
         match &self.table {

@@ -64,14 +64,14 @@ pub struct Runtime {
 impl Runtime {
     pub(super) fn check(self, place: &Place, name: String) -> Result<Self, DeclareError> {
         let words = self.env.values().flat_map(|text| names(text));
-        if let Some(word) = words.into_iter().find(|word| !PLACEHOLDERS.contains(&word.as_str())) {
+        let unknown = words.into_iter().find(|word| !PLACEHOLDERS.contains(&word.as_str()));
+        if let Some(word) = unknown {
             let message = format!("{{{word}}} has no value; there are {}", PLACEHOLDERS.join(", "));
             return Err(place.wrong("env", message));
         }
-        let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase());
-        if self.callgrind.is_none() && !is_word(&self.unit) {
-            return Err(place.wrong("unit", "expected a word of lower-case letters, such as \"block\""));
-        }
+        let is_word = !self.unit.is_empty() && self.unit.bytes().all(|byte| byte.is_ascii_lowercase());
+        let message = "expected a word of lower-case letters, such as \"block\"";
+        place.refuse_if(self.callgrind.is_none() && !is_word, "unit", message)?;
         let folder = place.file.parent().map(PathBuf::from).unwrap_or_default();
         Ok(Self { name, folder, ..self })
     }

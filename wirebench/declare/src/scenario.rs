@@ -89,19 +89,12 @@ impl Scenario {
             return Err(place.wrong("operation", "expected at least one operation, and every one once"));
         }
         let one = |(operation, sweep): (&String, &Point)| {
-            let of = if listed { format!("-{operation}") } else { String::new() };
-            let name = format!("{name}{of}{}", sweep.suffix());
+            let own = |text: String| if listed { text } else { String::new() };
+            let (ending, words) = (own(format!("-{operation}")), own(format!(" ({operation})")));
+            let name = format!("{name}{ending}{}", sweep.suffix());
             let scenario = Self {
                 name: name.clone(),
-                about: format!(
-                    "{about}{}{}",
-                    if listed {
-                        format!(" ({operation})")
-                    } else {
-                        String::new()
-                    },
-                    sweep.in_words()
-                ),
+                about: format!("{about}{words}{}", sweep.in_words()),
                 profiles: profiles.clone(),
                 whole,
                 operation: operation.clone(),

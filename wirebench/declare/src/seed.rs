@@ -45,29 +45,24 @@ pub(super) struct Table {
 pub(super) fn check(tables: Vec<Table>, place: &Place, keeps: bool) -> Result<Vec<Seed>, DeclareError> {
     let mut seeds = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
-        let key = format!("seed[{index}]");
-        let wrong = |what: &str, message: String| Err(place.wrong(&format!("{key}.{what}"), message));
+        let place = &place.below(&format!("seed[{index}]"));
         for (name, pointer) in &table.capture {
-            if !NAME.is_match(name) {
-                let message = format!("expected names of lower-case letters and _, found {name:?}");
-                return wrong("capture", message);
-            }
-            if !pointer.starts_with('/') {
-                let message = format!("expected a JSON pointer such as \"/access_token\", found {pointer:?}");
-                return wrong(&format!("capture.{name}"), message);
-            }
+            let message = format!("expected names of lower-case letters and _, found {name:?}");
+            place.refuse_if(!NAME.is_match(name), "capture", message)?;
+            let message = format!("expected a JSON pointer such as \"/access_token\", found {pointer:?}");
+            place.refuse_if(!pointer.starts_with('/'), &format!("capture.{name}"), message)?;
         }
-        if table.once && !keeps {
-            return wrong("once", ONCE.into());
-        }
-        let Operation::Http(request) = operation::Table::of(table.request, table.expect).check(place, &key)? else {
-            return wrong("request", "expected path, as seeds are HTTP requests".into());
-        };
-        seeds.push(Seed {
+        place.refuse_if(table.once && !keeps, "once", ONCE)?;
+        let Table {
             request,
-            capture: table.capture,
-            once: table.once,
-        });
+            expect,
+            capture,
+            once,
+        } = table;
+        let Operation::Http(request) = (operation::Table { request, expect }).check(place)? else {
+            return Err(place.wrong("request", "expected path, as seeds are HTTP requests"));
+        };
+        seeds.push(Seed { request, capture, once });
     }
     Ok(seeds)
 }

@@ -16,56 +16,29 @@ use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
 use crate::seed::{self, Seed};
 use crate::server_table::{BeforeTable, Table, configurations};
-use crate::span::Span;
-use crate::tier::{self, Part, Tier};
+use crate::tier::{self, Part};
 
 /// A program under test, as `servers/<name>/server.toml` or `[servers.<name>]` of `wirebench.toml` declares it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Server {
     /// The folder's or the table's name.
     pub name: String,
     /// A description of one line.
-    #[serde(skip)]
     pub about: String,
     /// The profiles it takes part in.
-    #[serde(skip)]
     pub profiles: Profiles,
     /// The protocols it speaks.
     pub protocols: Vec<Protocol>,
-    /// Where its program comes from.
-    pub program: Program,
-    /// The build command and its arguments, run in each side's folder before anything is measured.
-    #[serde(skip)]
-    pub build: Option<Vec<String>>,
-    /// The folder that its program is started in, relative to the project's folder; `None` for that folder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub working_directory: Option<PathBuf>,
-    /// Arguments, with `{address}`, `{host}`, `{port}`, `{threads}`, `{tls_cert}` and `{tls_key}` filled in.
-    pub args: Vec<Arg>,
-    /// Environment variables added for it; the placeholders of the arguments are filled in here too.
-    pub env: BTreeMap<String, String>,
-    /// The loopback address that it listens on.
-    #[serde(skip_serializing_if = "is_usual")]
-    pub host: IpAddr,
-    /// A fixed port, for a server whose port cannot be set.
-    pub port: Option<u16>,
+    /// The process that is loaded.
+    pub front: Part,
     /// For TLS: a PEM file with the certificate that it shows, or with its issuer, relative to the project; `None` for the
     /// certificate that each run makes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ca: Option<PathBuf>,
-    /// The sign that it is ready.
-    pub ready: Ready,
-    /// How long it may take to get ready.
-    #[serde(skip)]
-    pub ready_timeout: Span,
     /// The processes behind it, in the order in which they are started, all before it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tiers: Vec<Tier>,
+    pub tiers: Vec<Part>,
     /// Commands that run one after the other once its tiers are ready and before it: a migration, a seed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<Before>,
     /// Requests that are sent once it is ready and before anything else.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seed: Vec<Seed>,
     /// Its operations by name.
     pub operations: BTreeMap<String, Operation>,
@@ -100,11 +73,6 @@ pub fn authority(host: IpAddr, port: &str) -> String {
     }
 }
 
-/// Left out of a digest, as it was before there was a choice.
-fn is_usual(host: &IpAddr) -> bool {
-    *host == LOOPBACK
-}
-
 impl Server {
     /// Checks a server and its configurations, as they are written at a place; each with its name, the server first.
     ///
@@ -125,43 +93,32 @@ impl Server {
     /// # Errors
     /// When a value is impossible or contradicts another one.
     pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
-        let program = Program::check(place, "", table.package, table.command, table.build.as_ref())?;
+        let program = Program::check(place, table.package, table.command, table.build.as_ref())?;
         let benches = table.protocols == [Protocol::Process];
-        let has_process = table.protocols.contains(&Protocol::Process);
+        let mixes = table.protocols.contains(&Protocol::Process) && !benches;
         let is_started = table.port.is_some() || !table.tiers.is_empty();
         let is_prepared = !table.before.is_empty() || !table.seed.is_empty();
-        let faults = [
-            (
-                table.protocols.is_empty() || has_process && !benches,
-                "expected at least one of http, h2c, grpc, https, grpcs and grpc-web, or process alone for benchmarks",
-            ),
-            (
-                benches && is_started,
-                "process means benchmarks; port and tiers do not go with them",
-            ),
-            (
-                benches && is_prepared,
-                "process means benchmarks; before and seed do not go with them",
-            ),
-        ];
-        if let Some((_, message)) = faults.into_iter().find(|(is_wrong, _)| *is_wrong) {
-            return Err(place.wrong("protocols", message));
-        }
-        if let Some(folder) = &table.working_directory
-            && !folder.components().all(|part| matches!(part, Component::Normal(_)))
-        {
-            let message = format!(
-                "expected a folder below the project's, such as \"api\", found \"{}\"",
-                folder.display()
-            );
-            return Err(place.wrong("working_directory", &message));
-        }
+        let message =
+            "expected at least one of http, h2c, grpc, https, grpcs and grpc-web, or process alone for benchmarks";
+        place.refuse_if(table.protocols.is_empty() || mixes, "protocols", message)?;
+        let message = "process means benchmarks; port and tiers do not go with them";
+        place.refuse_if(benches && is_started, "protocols", message)?;
+        let message = "process means benchmarks; before and seed do not go with them";
+        place.refuse_if(benches && is_prepared, "protocols", message)?;
+        let folder = table.working_directory.clone().unwrap_or_default();
+        let is_below = folder.components().all(|part| matches!(part, Component::Normal(_)));
+        let message = format!(
+            "expected a folder below the project's, such as \"api\", found \"{}\"",
+            folder.display()
+        );
+        place.refuse_if(!is_below, "working_directory", message)?;
         let ready = check_ready(table.ready, benches, place)?;
-        let host = check_host(table.host, place)?;
-        if table.ca.is_some() && !table.protocols.iter().any(|protocol| protocol.has_tls()) {
-            let message = "expected https or grpcs among the protocols; without TLS there is no certificate";
-            return Err(place.wrong("ca", message));
-        }
+        let host = table.host.unwrap_or(LOOPBACK);
+        let message = format!("expected an address of this machine alone, such as \"::1\", found \"{host}\"");
+        place.refuse_if(!host.is_loopback(), "host", message)?;
+        let has_tls = table.protocols.iter().any(|protocol| protocol.has_tls());
+        let message = "expected https or grpcs among the protocols; without TLS there is no certificate";
+        place.refuse_if(table.ca.is_some() && !has_tls, "ca", message)?;
         let tiers = tier::check(table.tiers, place, &name)?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
         tier::known_placeholders(place, "args", &args, &tiers)?;
@@ -169,11 +126,9 @@ impl Server {
         let before = check_before(table.before, place, &tiers, keeps)?;
         let seed = seed::check(table.seed, place, keeps)?;
         let operations = check_operations(table.operations, benches, place)?;
-        Ok(Self {
-            name,
-            about: table.about,
-            profiles: table.profiles,
-            protocols: table.protocols,
+        let front = Part {
+            server: name.clone(),
+            tier: None,
             program,
             build: table.build,
             working_directory: table.working_directory,
@@ -181,9 +136,18 @@ impl Server {
             env: table.env,
             host,
             port: table.port,
-            ca: table.ca,
             ready,
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
+            protocol: table.protocols[0],
+            keep: false,
+        };
+        Ok(Self {
+            name,
+            about: table.about,
+            profiles: table.profiles,
+            protocols: table.protocols,
+            front,
+            ca: table.ca,
             tiers,
             before,
             seed,
@@ -191,49 +155,15 @@ impl Server {
         })
     }
 
-    /// The front.
-    #[must_use]
-    pub fn front(&self) -> Part<'_> {
-        Part {
-            server: &self.name,
-            tier: None,
-            program: &self.program,
-            build: self.build.as_ref(),
-            working_directory: self.working_directory.as_deref(),
-            args: &self.args,
-            env: &self.env,
-            host: self.host,
-            port: self.port,
-            ready: &self.ready,
-            ready_timeout: self.ready_timeout,
-            protocol: self.protocols[0],
-            keep: false,
-        }
-    }
-
-    /// The processes behind it, in the order in which they are started.
-    pub fn behind(&self) -> impl Iterator<Item = Part<'_>> {
-        self.tiers.iter().map(|tier| Part {
-            server: &self.name,
-            tier: Some(&tier.name),
-            program: &tier.program,
-            build: tier.build.as_ref(),
-            working_directory: None,
-            args: &tier.args,
-            env: &tier.env,
-            host: LOOPBACK,
-            port: tier.port,
-            ready: &tier.ready,
-            ready_timeout: tier.ready_timeout,
-            protocol: tier.protocol(),
-            keep: tier.keep,
-        })
+    /// Its processes in the order in which they are started, the front last.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.tiers.iter().chain([&self.front])
     }
 
     /// The cargo package to build, when there is one.
     #[must_use]
     pub fn package(&self) -> Option<&str> {
-        match &self.program {
+        match &self.front.program {
             Program::Package(package) => Some(package),
             Program::Command(_) => None,
         }
@@ -251,17 +181,6 @@ fn check_ready(ready: Option<Ready>, benches: bool, place: &Place) -> Result<Rea
     Err(place.wrong("ready", message))
 }
 
-/// Checks that a server listens on this machine alone.
-fn check_host(host: Option<IpAddr>, place: &Place) -> Result<IpAddr, DeclareError> {
-    match host.unwrap_or(LOOPBACK) {
-        host if host.is_loopback() => Ok(host),
-        host => {
-            let message = format!("expected an address of this machine alone, such as \"::1\", found \"{host}\"");
-            Err(place.wrong("host", message))
-        }
-    }
-}
-
 /// Checks each operation; either all or no operations are benchmarks.
 fn check_operations(
     tables: BTreeMap<String, operation::Table>,
@@ -269,12 +188,11 @@ fn check_operations(
     place: &Place,
 ) -> Result<BTreeMap<String, Operation>, DeclareError> {
     let check = |(name, table): (String, operation::Table)| {
-        let key = format!("operations.{name}");
-        let operation = table.check(place, &key)?;
-        if matches!(operation, Operation::Bench(_)) != benches {
-            let message = "bench goes with protocols = [\"process\"], path and call with every other protocol";
-            return Err(place.wrong(&format!("{key}.request"), message));
-        }
+        let place = &place.below(&format!("operations.{name}"));
+        let operation = table.check(place)?;
+        let is_bench = matches!(operation, Operation::Bench(_));
+        let message = "bench goes with protocols = [\"process\"], path and call with every other protocol";
+        place.refuse_if(is_bench != benches, "request", message)?;
         Ok((name, operation))
     };
     tables.into_iter().map(check).collect()
@@ -284,25 +202,21 @@ fn check_operations(
 fn check_before(
     tables: Vec<BeforeTable>,
     place: &Place,
-    tiers: &[Tier],
+    tiers: &[Part],
     keeps: bool,
 ) -> Result<Vec<Before>, DeclareError> {
     let mut before = Vec::new();
     for (index, BeforeTable { command, once }) in tables.into_iter().enumerate() {
-        let key = format!("before[{index}].command");
-        let wrong = |message: &str| Err(place.wrong(&key, message));
-        if command.first().is_none_or(String::is_empty) {
-            return wrong("expected a program and its arguments, such as [\"./migrate\", \"up\"], before a server");
-        }
+        let place = &place.below(&format!("before[{index}]"));
+        let message = "expected a program and its arguments, such as [\"./migrate\", \"up\"], before a server";
+        place.refuse_if(command.first().is_none_or(String::is_empty), "command", message)?;
         let command: Vec<Arg> = command.into_iter().map(Arg::One).collect();
-        tier::known_placeholders(place, &key, &command, tiers)?;
-        let named: Vec<String> = command.iter().flat_map(Arg::placeholders).collect();
-        if named.iter().any(|word| word == "port" || word == "address") {
-            return wrong("the server's port is not known yet; expected other placeholders");
-        }
-        if once && !keeps {
-            return Err(place.wrong(&format!("before[{index}].once"), seed::ONCE));
-        }
+        tier::known_placeholders(place, "command", &command, tiers)?;
+        let mut named = command.iter().flat_map(Arg::placeholders);
+        let names_port = named.any(|word| word == "port" || word == "address");
+        let message = "the server's port is not known yet; expected other placeholders";
+        place.refuse_if(names_port, "command", message)?;
+        place.refuse_if(once && !keeps, "once", seed::ONCE)?;
         before.push(Before { command, once });
     }
     Ok(before)
@@ -329,7 +243,7 @@ mod tests {
     #[test]
     fn benchmarks_need_no_sign_that_a_server_is_ready() {
         let server = checked(&[PROGRAM, PROCESS, BENCH].concat()).unwrap();
-        assert!(matches!(server.ready, Ready::AtOnce));
+        assert!(matches!(server.front.ready, Ready::AtOnce));
         assert!(matches!(&server.operations["a"], Operation::Bench(bench) if bench.id == "user/encode"));
     }
 

@@ -87,11 +87,7 @@ pub(super) fn configurations(
         if !is_name(&full) || key.is_empty() {
             return Err(place.wrong(&path, "the name may hold lower-case letters, digits and hyphens only"));
         }
-        let table = place
-            .table
-            .as_ref()
-            .map_or_else(|| path.clone(), |table| format!("{table}.{path}"));
-        Ok((own.clone().over(server), Place::table(&place.file, table), full))
+        Ok((own.clone().over(server), place.below(&path), full))
     });
     each.collect()
 }
@@ -173,15 +169,15 @@ env = {}
             [operations.home]\nrequest = { path = \"/\" }\n";
         let place = Place::file(Path::new("servers/shop-tls/server.toml"));
         let alone = Server::check(toml::from_str(alone).unwrap(), &place, "shop-tls".into()).unwrap();
-        let json = |server: &Server| serde_json::to_string(server).unwrap();
+        let whole = |server: &Server| format!("{server:?}");
         assert_eq!(
-            json(&all[2].1),
-            json(&alone),
+            whole(&all[2].1),
+            whole(&alone),
             "the digest of a series is that of a server with a file of its own"
         );
         let slow = &all[1].1;
         assert!(
-            slow.env.is_empty() && slow.args.len() == 2 && json(slow).contains("./shop-debug"),
+            slow.front.env.is_empty() && slow.front.args.len() == 2 && whole(slow).contains("./shop-debug"),
             "{slow:?}"
         );
     }

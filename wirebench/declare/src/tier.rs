@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use crate::args::{Arg, names};
-use crate::program::{DEFAULT_READY_TIMEOUT, PLACEHOLDERS, Program, Ready};
+use crate::args::{Arg, names, unknown_placeholder};
+use crate::program::{DEFAULT_READY_TIMEOUT, LOOPBACK, PLACEHOLDERS, Program, Ready};
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
 use crate::span::Span;
@@ -24,22 +24,33 @@ pub const DATA: &str = "data";
 /// The name of a tier is a placeholder too.
 static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[a-z_]+$").expect("a constant pattern"));
 
-/// A process behind a server, as a `[[tiers]]` table of `server.toml` declares it.
+/// The declaration of one process of a server: a `[[tiers]]` table of `server.toml`, or its front. Serialized as tiers are in
+/// digests.
 #[derive(Debug, Clone, Serialize)]
-pub struct Tier {
-    /// Its name, by which later ones and the server name its address.
-    pub name: String,
+pub struct Part {
+    /// The server's name.
+    #[serde(skip)]
+    pub server: String,
+    /// The tier's name, by which later ones and the server name its address; `None` for the front.
+    #[serde(rename = "name")]
+    pub tier: Option<String>,
     /// Where its program comes from.
     pub program: Program,
-    /// The build command.
+    /// The build command and its arguments, run in each side's folder before anything is measured.
     #[serde(skip)]
     pub build: Option<Vec<String>>,
+    /// The folder that it is started in, relative to the side's folder; `None` for that folder.
+    #[serde(skip)]
+    pub working_directory: Option<PathBuf>,
     /// Arguments: a server's placeholders, and the names of earlier tiers for their addresses.
     pub args: Vec<Arg>,
     /// Environment variables added for it; the placeholders of the arguments are filled in here too.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// A fixed port.
+    /// The loopback address that it listens on.
+    #[serde(skip)]
+    pub host: IpAddr,
+    /// A fixed port, for a program whose port cannot be set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
     /// The sign that it is ready.
@@ -48,48 +59,20 @@ pub struct Tier {
     /// How long it may take to get ready.
     #[serde(skip)]
     pub ready_timeout: Span,
+    /// The protocol of its readiness check.
+    #[serde(skip)]
+    pub protocol: Protocol,
     /// Whether it is started once on each side and runs until the run ends, instead of being started for each round.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keep: bool,
 }
 
-/// The declaration of one process of a server: a tier, or its front.
-#[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
-    /// The server's name.
-    pub server: &'a str,
-    /// The tier's name; `None` for the front.
-    pub tier: Option<&'a str>,
-    /// Where its program comes from.
-    pub program: &'a Program,
-    /// What makes the program.
-    pub build: Option<&'a Vec<String>>,
-    /// The folder that it is started in, relative to the side's folder; `None` for that folder.
-    pub working_directory: Option<&'a Path>,
-    /// Its arguments.
-    pub args: &'a [Arg],
-    /// Its environment variables.
-    pub env: &'a BTreeMap<String, String>,
-    /// The loopback address that it listens on.
-    pub host: IpAddr,
-    /// A fixed port.
-    pub port: Option<u16>,
-    /// The sign that it is ready.
-    pub ready: &'a Ready,
-    /// How long it may take to get ready.
-    pub ready_timeout: Span,
-    /// The protocol of its readiness check.
-    pub protocol: Protocol,
-    /// Whether it is started once on each side.
-    pub keep: bool,
-}
-
-impl Part<'_> {
+impl Part {
     /// The name under which a side keeps its program: the server's, or `server/tier`.
     #[must_use]
     pub fn key(&self) -> String {
-        match self.tier {
-            None => self.server.to_owned(),
+        match &self.tier {
+            None => self.server.clone(),
             Some(tier) => format!("{}/{tier}", self.server),
         }
     }
@@ -97,29 +80,26 @@ impl Part<'_> {
     /// Its name among the processes of a chain: the tier's, or the server's.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.tier.unwrap_or(self.server)
+        self.tier.as_ref().unwrap_or(&self.server)
     }
 
     /// For messages: `three-tier, tier repository`.
     #[must_use]
     pub fn label(&self) -> String {
-        match self.tier {
-            None => self.server.to_owned(),
+        match &self.tier {
+            None => self.server.clone(),
             Some(tier) => format!("{}, tier {tier}", self.server),
         }
     }
 }
 
-impl Tier {
-    /// The protocol of its readiness check: by its `ready`, over TLS if it has a key.
-    pub(super) fn protocol(&self) -> Protocol {
-        let has_tls = named(&self.args, &self.env).iter().any(|word| word == TLS_KEY);
-        match (&self.ready, has_tls) {
-            (Ready::GrpcHealth(_), false) => Protocol::Grpc,
-            (Ready::GrpcHealth(_), true) => Protocol::Grpcs,
-            (_, false) => Protocol::Http,
-            (_, true) => Protocol::Https,
-        }
+/// The protocol of a tier's readiness check: by its `ready`, over TLS if it has a key.
+fn protocol_of(ready: &Ready, has_tls: bool) -> Protocol {
+    match (ready, has_tls) {
+        (Ready::GrpcHealth(_), false) => Protocol::Grpc,
+        (Ready::GrpcHealth(_), true) => Protocol::Grpcs,
+        (_, false) => Protocol::Http,
+        (_, true) => Protocol::Https,
     }
 }
 
@@ -146,50 +126,41 @@ pub(super) struct Table {
 ///
 /// # Errors
 /// When a tier is impossible, or refers to a tier that is started after it.
-pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<Vec<Tier>, DeclareError> {
-    let mut tiers: Vec<Tier> = Vec::new();
+pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<Vec<Part>, DeclareError> {
+    let mut tiers: Vec<Part> = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
-        let key = |key: &str| format!("tiers[{index}].{key}");
+        let place = &place.below(&format!("tiers[{index}]"));
         let name = table.name;
         let taken = PLACEHOLDERS.contains(&name.as_str()) || name == DATA || name == server;
-        if !NAME.is_match(&name) || taken {
-            let message = format!(
-                "expected a name of lower-case letters and _ that is neither the server's nor one of {PLACEHOLDERS:?}, found {name:?}"
-            );
-            return Err(place.wrong(&key("name"), message));
-        }
-        if tiers.iter().any(|tier| tier.name == name) {
-            return Err(place.wrong(&key("name"), format!("a second tier {name}; expected another name")));
-        }
-        let program = Program::check(
-            place,
-            &format!("tiers[{index}]."),
-            table.package,
-            table.command,
-            table.build.as_ref(),
-        )?;
+        let message = format!(
+            "expected a name of lower-case letters and _ that is neither the server's nor one of {PLACEHOLDERS:?}, found {name:?}"
+        );
+        place.refuse_if(!NAME.is_match(&name) || taken, "name", message)?;
+        let is_second = tiers.iter().any(|tier| tier.name() == name);
+        let message = format!("a second tier {name}; expected another name");
+        place.refuse_if(is_second, "name", message)?;
+        let program = Program::check(place, table.package, table.command, table.build.as_ref())?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
         // A kept tier outlives rounds, so everything it refers to must do so too.
         let named = named(&args, &table.env);
-        if let Some(brief) = tiers
-            .iter()
-            .find(|tier| table.keep && !tier.keep && named.contains(&tier.name))
-        {
-            let message = format!(
-                "a kept tier names {}, which is not kept; expected keep = true there too",
-                brief.name
-            );
-            return Err(place.wrong(&key("keep"), message));
+        let mut brief = tiers.iter().filter(|tier| table.keep && !tier.keep).map(Part::name);
+        if let Some(brief) = brief.find(|brief| named.iter().any(|word| word == brief)) {
+            let message = format!("a kept tier names {brief}, which is not kept; expected keep = true there too");
+            return Err(place.wrong("keep", message));
         }
-        known(place, &key("args"), &args, &tiers, &[DATA])?;
-        table.ready.check(place, &key("ready.tcp"))?;
-        tiers.push(Tier {
+        known(place, "args", &args, &tiers, &[DATA])?;
+        table.ready.check(place, "ready.tcp")?;
+        tiers.push(Part {
+            server: server.to_owned(),
+            tier: Some(name),
+            protocol: protocol_of(&table.ready, named.iter().any(|word| word == TLS_KEY)),
             ready: table.ready.of_tier(&program, &args),
-            name,
             program,
             build: table.build,
+            working_directory: None,
             args,
             env: table.env,
+            host: LOOPBACK,
             port: table.port,
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
             keep: table.keep,
@@ -208,21 +179,17 @@ fn named(args: &[Arg], env: &BTreeMap<String, String>) -> Vec<String> {
 ///
 /// # Errors
 /// At the first unknown one.
-pub(super) fn known_placeholders(place: &Place, key: &str, args: &[Arg], before: &[Tier]) -> Result<(), DeclareError> {
+pub(super) fn known_placeholders(place: &Place, key: &str, args: &[Arg], before: &[Part]) -> Result<(), DeclareError> {
     known(place, key, args, before, &[])
 }
 
-fn known(place: &Place, key: &str, args: &[Arg], before: &[Tier], more: &[&'static str]) -> Result<(), DeclareError> {
+fn known(place: &Place, key: &str, args: &[Arg], before: &[Part], more: &[&'static str]) -> Result<(), DeclareError> {
     let mut known = [&PLACEHOLDERS, more].concat();
-    known.extend(before.iter().map(|tier| tier.name.as_str()));
-    let mut named = args.iter().flat_map(Arg::placeholders);
-    match named.find(|word| !known.contains(&word.as_str())) {
-        Some(word) => Err(place.wrong(
-            key,
-            format!("unknown placeholder {{{word}}}; known here are {known:?}, and a tier only after it is declared"),
-        )),
-        None => Ok(()),
-    }
+    known.extend(before.iter().map(Part::name));
+    let unknown = unknown_placeholder(args, |word| known.contains(&word)).unwrap_or_default();
+    let message =
+        format!("unknown placeholder {{{unknown}}}; known here are {known:?}, and a tier only after it is declared");
+    place.refuse_if(!unknown.is_empty(), key, message)
 }
 
 #[cfg(test)]
@@ -231,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    fn checked(toml: &str) -> Result<Vec<Tier>, String> {
+    fn checked(toml: &str) -> Result<Vec<Part>, String> {
         #[derive(Deserialize)]
         struct File {
             tiers: Vec<Table>,
@@ -256,7 +223,7 @@ mod tests {
             tier("service", "\"{repository}\", \"{tls_key}\"", GRPC),
         ];
         let tiers = checked(&text.concat()).unwrap();
-        let protocols: Vec<Protocol> = tiers.iter().map(Tier::protocol).collect();
+        let protocols: Vec<Protocol> = tiers.iter().map(|tier| tier.protocol).collect();
         assert_eq!(protocols, [Protocol::Http, Protocol::Grpc, Protocol::Grpcs]);
     }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::files::Files;
+use crate::files::{Files, pattern};
 
-const NAMES: [&str; 4] = [
+pub(super) const NAMES: [&str; 4] = [
     "compose.yaml",
     "compose.yml",
     "docker-compose.yaml",
@@ -49,38 +49,33 @@ pub(super) struct Service {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Composed {
     pub(super) services: Vec<Service>,
-    /// The environment of services that are built here, each variable with its file.
-    pub(super) env: BTreeMap<String, (String, String)>,
+    /// The environment of services that are built here.
+    pub(super) env: BTreeMap<String, String>,
 }
 
 /// Every compose file below the folder, and the nearest ones above it.
 fn texts(files: &Files) -> Vec<(String, &str)> {
-    let below = NAMES.into_iter().flat_map(|name| {
-        files
-            .named(name)
-            .map(move |(folder, text)| (format!("{folder}{name}"), text))
-    });
-    let above = NAMES
-        .into_iter()
-        .filter_map(|name| files.above(name).map(|(way, text)| (format!("{way}{name}"), text)));
-    below.chain(above).collect()
+    let below = |name| files.named(name).map(move |found| (found, name));
+    let below = NAMES.into_iter().flat_map(below);
+    let above = NAMES.into_iter().filter_map(|name| Some((files.above(name)?, name)));
+    let all = below.chain(above);
+    all.map(|((folder, text), name)| (format!("{folder}{name}"), text))
+        .collect()
 }
 
 /// Each image of a service, with the file that names it.
 pub(super) fn images(files: &Files) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for (file, text) in texts(files) {
-        let images = of_text(text).into_iter().filter_map(|(_, service)| image(&service));
-        found.extend(images.map(|image| (file.clone(), image)));
-    }
-    found
+    let services = texts(files).into_iter().flat_map(|(file, text)| {
+        let images = services(text).into_iter().filter_map(|(_, service)| image(&service));
+        images.map(move |image| (file.clone(), image))
+    });
+    services.collect()
 }
 
 /// The services of a file by name; none if it is not YAML.
-fn of_text(text: &str) -> Vec<(String, Value)> {
+fn services(text: &str) -> Map<String, Value> {
     let read: Value = serde_saphyr::from_str(text).unwrap_or_default();
-    let all = read["services"].as_object().cloned().unwrap_or_default();
-    all.into_iter().collect()
+    read["services"].as_object().cloned().unwrap_or_default()
 }
 
 fn image(service: &Value) -> Option<String> {
@@ -92,11 +87,10 @@ fn image(service: &Value) -> Option<String> {
 pub(super) fn composed(files: &Files) -> Composed {
     let mut all = Composed::default();
     for (file, text) in texts(files) {
-        for (name, read) in of_text(text) {
+        for (name, read) in services(text) {
             let env = pairs(&read["environment"]);
             let Some(image) = image(&read) else {
-                let named = env.into_iter().map(|(name, value)| (name, (value, file.clone())));
-                all.env.extend(named);
+                all.env.extend(env);
                 continue;
             };
             let kind = kind_of(&image);
@@ -119,26 +113,27 @@ pub(super) fn composed(files: &Files) -> Composed {
 
 /// The last part of an image's name: `postgres` of `docker.io/library/postgres:16@sha256:…`.
 fn kind_of(image: &str) -> &str {
-    let name = image.split('@').next().unwrap_or(image);
-    let last = name.rsplit('/').next().unwrap_or(name);
-    last.split(':').next().unwrap_or(last)
+    let last = image.rsplit('/').next().unwrap_or(image);
+    last.split(['@', ':']).next().unwrap_or(last)
+}
+
+/// A value as text.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
 }
 
 /// A table or a list of `NAME=value`.
 fn pairs(value: &Value) -> BTreeMap<String, String> {
-    let plain = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    };
     if let Some(table) = value.as_object() {
         return table.iter().map(|(name, value)| (name.clone(), plain(value))).collect();
     }
     let listed = value.as_array().into_iter().flatten().filter_map(Value::as_str);
-    listed
-        .filter_map(|line| line.split_once('='))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
+    let pairs = listed.filter_map(|line| line.split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// The published ports; without any, the port of its kind.
@@ -146,14 +141,10 @@ fn ports(value: &Value, usual: u16) -> Vec<String> {
     let one = |port: &Value| -> Option<String> {
         if let Some(table) = port.as_object() {
             let target = table.get("target")?.as_u64()?;
-            let published = table.get("published").map_or(target.to_string(), |one| match one {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            });
+            let published = table.get("published").map_or(target.to_string(), plain);
             return Some(format!("{published}:{target}"));
         }
-        let text = port.as_str().map_or_else(|| port.to_string(), str::to_owned);
-        let text = filled(&text, &BTreeMap::new());
+        let text = filled(&plain(port), &BTreeMap::new());
         let mut parts = text.rsplit(':');
         let inside = parts.next()?.split('/').next()?.to_owned();
         let outside = parts.next().unwrap_or(&inside).to_owned();
@@ -169,8 +160,7 @@ fn ports(value: &Value, usual: u16) -> Vec<String> {
 }
 
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\$\$|\$\{(?<name>\w+)(?::?[-](?<default>[^}]*)|:?[?+][^}]*)?\}|\$(?<plain>[A-Za-z_]\w*)")
-        .expect("a constant pattern")
+    pattern(r"\$\$|\$\{(?<name>\w+)(?::?[-](?<default>[^}]*)|:?[?+][^}]*)?\}|\$(?<plain>[A-Za-z_]\w*)")
 });
 
 /// The variables that a value names, each replaced by `with` of its name and default.
@@ -191,10 +181,8 @@ pub(super) fn filled(value: &str, examples: &BTreeMap<String, String>) -> String
 /// The value of a variable that is not set.
 pub(super) fn fallback(name: &str, default: Option<&str>, examples: &BTreeMap<String, String>) -> String {
     const MADE_UP: &str = "wirebench";
-    let found = default.map(str::to_owned).or_else(|| examples.get(name).cloned());
-    found
-        .filter(|text| !text.is_empty())
-        .unwrap_or_else(|| MADE_UP.to_owned())
+    let found = default.or(examples.get(name).map(String::as_str));
+    found.filter(|text| !text.is_empty()).unwrap_or(MADE_UP).to_owned()
 }
 
 #[cfg(test)]
@@ -238,7 +226,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            filled(&found.env["DATABASE_URL"].0, &BTreeMap::new()),
+            filled(&found.env["DATABASE_URL"], &BTreeMap::new()),
             "postgres://postgres:secret@db:5432/shop"
         );
     }

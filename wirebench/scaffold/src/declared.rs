@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::checks::counted;
 use crate::guess;
 use crate::probe::{Evidence, ProbeFailure, ProbedServer};
-use crate::program::{LaunchMethod, Program};
+use crate::program::Program;
 use crate::proto::Call;
 use crate::write::{FOOT, list, scenarios, text};
 use wirebench_declare::args::Arg;
 use wirebench_declare::protocol::Protocol;
-use wirebench_declare::server::{
-    GrpcOperation, HttpOperation, Operation, Program as Started, ProtoFile, Ready, Server,
-};
+use wirebench_declare::server::{Operation, Program as Started, ProtoFile, Ready};
 
 pub(super) const HEAD: &str = "# How wirebench measures the servers of this repository. Every key: docs/FORMAT.md of wirebench.
 # Written by `wirebench init` from servers that were built, started and asked: the comment behind a line is its evidence.
@@ -31,19 +30,13 @@ pub(super) fn toml(
     exposed: Option<u16>,
 ) -> String {
     let mut out = head.to_owned();
-    let speaks = |grpc: bool| {
-        probed
-            .iter()
-            .any(|one| one.server.protocols.iter().any(|protocol| protocol.is_grpc() == grpc))
-    };
+    let mut protocols = probed.iter().flat_map(|one| &one.server.protocols);
+    let calls_are_served = protocols.clone().any(|one| one.is_grpc());
     let closes = probed.iter().any(|one| one.closes);
-    let keeps = speaks(false) && probed.iter().any(|one| !one.closes);
-    let drivers = [("hey", keeps), ("ab", closes), ("ghz", speaks(true))];
-    let drivers: Vec<String> = drivers
-        .iter()
-        .filter(|(_, needed)| *needed)
-        .map(|(name, _)| (*name).to_owned())
-        .collect();
+    let keeps = protocols.any(|one| !one.is_grpc()) && probed.iter().any(|one| !one.closes);
+    let drivers = [("hey", keeps), ("ab", closes), ("ghz", calls_are_served)];
+    let drivers = drivers.into_iter().filter(|(_, needed)| *needed);
+    let drivers: Vec<String> = drivers.map(|(name, _)| name.to_owned()).collect();
     let ab = if closes {
         ", ab (HTTP, a new connection for each request)"
     } else {
@@ -73,7 +66,11 @@ pub(super) fn toml(
             let _ = writeln!(out, "# {line}");
         }
     }
-    out.push_str(&questions(probed, failures));
+    let questions = asked(probed, failures);
+    if !questions.is_empty() {
+        out.push_str("\n# Questions that could not be answered from here:\n");
+        out.extend(questions.iter().map(|line| format!("# {line}\n")));
+    }
     out + FOOT
 }
 
@@ -90,142 +87,91 @@ fn driver(operation: &Operation, closes: bool) -> &'static str {
 pub(super) fn asked(probed: &[ProbedServer], failures: &[(Program, ProbeFailure)]) -> Vec<String> {
     let of_seen = probed.iter().map(|one| (&one.server.name, &one.questions));
     let of_unseen = failures.iter().map(|(program, why)| (&program.name, &why.questions));
-    of_seen
-        .chain(of_unseen)
-        .flat_map(|(name, questions)| {
-            questions
-                .iter()
-                .map(move |question| format!("{name}: {}", plain(question)))
-        })
-        .collect()
-}
-
-fn questions(probed: &[ProbedServer], failures: &[(Program, ProbeFailure)]) -> String {
-    let all = asked(probed, failures);
-    if all.is_empty() {
-        return String::new();
-    }
-    let lines: Vec<String> = all.iter().map(|line| format!("# {line}\n")).collect();
-    format!(
-        "\n# Questions that could not be answered from here:\n{}",
-        lines.concat()
-    )
+    let all = of_seen.chain(of_unseen);
+    let all = all.flat_map(|(name, questions)| questions.iter().map(move |one| format!("{name}: {}", plain(one))));
+    all.collect()
 }
 
 fn server(out: &mut String, probed: &ProbedServer) {
-    let Server { name, .. } = &probed.server;
+    let server = &probed.server;
+    let name = &server.name;
     let evidence = |key: &str| probed.evidence.get(key).map(String::as_str);
     let _ = writeln!(out, "\n[servers.{name}]");
-    line(out, "about", &text(&probed.server.about), None);
-    let protocols: Vec<String> = probed
-        .server
-        .protocols
-        .iter()
-        .map(|one| one.name().to_owned())
-        .collect();
+    line(out, "about", &text(&server.about), None);
+    let protocols: Vec<String> = server.protocols.iter().map(|one| one.name().to_owned()).collect();
     line(out, "protocols", &list(&protocols), evidence("protocols"));
-    program_lines(out, probed);
-    let args = args(probed);
+    let front = &server.front;
+    match &front.program {
+        Started::Package(package) => line(out, "package", &text(package), evidence("build")),
+        Started::Command(command) => {
+            if let Some(build) = &front.build {
+                line(out, "build", &list(build), evidence("build"));
+            }
+            line(out, "command", &list(command), None);
+            if let Some(folder) = &front.working_directory {
+                line(out, "working_directory", &text(&folder.to_string_lossy()), None);
+            }
+        }
+    }
+    let args = words(&server.front.args);
     if !args.is_empty() {
         line(out, "args", &list(&args), evidence("args"));
     }
-    if !probed.server.env.is_empty() {
-        let pairs = probed
-            .server
-            .env
-            .iter()
-            .map(|(name, value)| format!("{name} = {}", text(value)));
+    if !front.env.is_empty() {
+        let pair = |(name, value): (&String, &String)| format!("{name} = {}", text(value));
+        let pairs = front.env.iter().map(pair);
         let table = format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "));
         line(out, "env", &table, evidence("env"));
     }
-    if let Some(port) = probed.server.port {
+    if let Some(port) = front.port {
         line(out, "port", &port.to_string(), evidence("port"));
     }
-    if !probed.server.before.is_empty() {
-        let commands = probed.server.before.iter().map(|before| {
-            let words: Vec<String> = before.command.iter().filter_map(Arg::one).map(str::to_owned).collect();
-            format!("{{ command = {} }}", list(&words))
-        });
+    if !server.before.is_empty() {
+        let commands = server.before.iter();
+        let commands = commands.map(|before| format!("{{ command = {} }}", list(&words(&before.command))));
         let tables = format!("[{}]", commands.collect::<Vec<_>>().join(", "));
         line(out, "before", &tables, Some("worked, before each start"));
     }
-    let ready = match &probed.server.ready {
+    let ready = match &front.ready {
         Ready::Http(path) => format!("{{ http = {} }}", text(path)),
         Ready::GrpcHealth(service) => format!("{{ grpc_health = {} }}", text(service)),
         // The servers that init finds speak HTTP or gRPC.
         Ready::Tcp(_) | Ready::Database(_) | Ready::AtOnce => "{ tcp = true }".to_owned(),
     };
     line(out, "ready", &ready, evidence("ready"));
-    let timeout = probed.server.ready_timeout.0.as_secs();
+    let timeout = front.ready_timeout.0.as_secs();
     if timeout > 10 {
-        line(
-            out,
-            "ready_timeout",
-            &format!("\"{timeout}s\""),
-            Some("four times what its start took here"),
-        );
+        let why = "four times what its start took here";
+        line(out, "ready_timeout", &format!("\"{timeout}s\""), Some(why));
     }
-    for (operation, declared) in &probed.server.operations {
+    for (operation, declared) in &server.operations {
         let _ = writeln!(out, "\n[servers.{name}.operations.{operation}]");
         self::operation(out, declared, &probed.operations[operation]);
     }
     if !probed.more.is_empty() {
-        let _ = writeln!(
-            out,
-            "\n# {name} answers these too; they are not measured: {}",
-            plain(&probed.more.join(", "))
-        );
-    }
-}
-
-fn program_lines(out: &mut String, probed: &ProbedServer) {
-    let evidence = probed.evidence.get("build").map(String::as_str);
-    match &probed.server.program {
-        Started::Package(package) => line(out, "package", &text(package), evidence),
-        Started::Command(command) => {
-            if let Some(build) = &probed.server.build {
-                line(out, "build", &list(build), evidence);
-            }
-            line(out, "command", &list(command), None);
-            if let Some(folder) = &probed.server.working_directory {
-                line(out, "working_directory", &text(&folder.to_string_lossy()), None);
-            }
-        }
+        let more = plain(&probed.more.join(", "));
+        let _ = writeln!(out, "\n# {name} answers these too; they are not measured: {more}");
     }
 }
 
 fn operation(out: &mut String, operation: &Operation, evidence: &Evidence) {
     let (request, expect) = match operation {
-        Operation::Http(HttpOperation {
-            path,
-            status,
-            expected_body,
-            ..
-        }) => {
-            let body = expected_body.as_ref().map(|body| format!(", body = {}", text(body)));
-            (
-                format!("{{ path = {} }}", text(path)),
-                format!("{{ status = {status}{} }}", body.unwrap_or_default()),
-            )
+        Operation::Http(http) => {
+            let body = http.expected_body.iter().map(|body| format!(", body = {}", text(body)));
+            let expect = format!("{{ status = {}{} }}", http.status, body.collect::<String>());
+            (format!("{{ path = {} }}", text(&http.path)), expect)
         }
-        Operation::Grpc(GrpcOperation {
-            proto,
-            call,
-            message,
-            expected_message,
-            ..
-        }) => (
-            format!(
-                "{{ {}call = {}, message = {} }}",
-                file(proto.as_ref()),
-                text(call),
-                text(message)
-            ),
-            match expected_message {
-                Some(message) => format!("{{ message = {} }}", text(message)),
-                None => "{}".to_owned(),
-            },
-        ),
+        Operation::Grpc(grpc) => {
+            let (call, message) = (text(&grpc.call), text(&grpc.message));
+            // Without a file, the server's reflection is used.
+            let file = grpc.proto.as_ref().map(|ProtoFile { proto, proto_root }| {
+                format!("proto = {}, proto_root = {}, ", text(proto), text(proto_root))
+            });
+            let expect = grpc.expected_message.as_ref();
+            let expect = expect.map_or_else(|| "{}".to_owned(), |one| format!("{{ message = {} }}", text(one)));
+            let request = format!("{{ {}call = {call}, message = {message} }}", file.unwrap_or_default());
+            (request, expect)
+        }
         Operation::Bench(_) => return,
     };
     line(out, "request", &request, Some(&evidence.request));
@@ -251,36 +197,25 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// The arguments that a server is started with.
-fn args(probed: &ProbedServer) -> Vec<String> {
-    probed
-        .server
-        .args
-        .iter()
-        .filter_map(Arg::one)
-        .map(str::to_owned)
-        .collect()
+/// The words of a command line, which has no groups here.
+fn words(args: &[Arg]) -> Vec<String> {
+    args.iter().filter_map(Arg::one).map(str::to_owned).collect()
 }
 
 /// A server in one line: `HTTP/1.1, port by PORT, 3 operations`.
 pub(super) fn summary(probed: &ProbedServer) -> String {
-    let protocols: Vec<&str> = probed.server.protocols.iter().copied().map(Protocol::label).collect();
-    let args = args(probed);
-    let env = probed.server.env.iter().map(|(name, value)| format!("{name}={value}"));
-    let told: Vec<String> = env.chain(args).collect();
-    let port = match probed.server.port {
+    let server = &probed.server;
+    let protocols: Vec<&str> = server.protocols.iter().copied().map(Protocol::label).collect();
+    let env = server.front.env.iter().map(|(name, value)| format!("{name}={value}"));
+    let told: Vec<String> = env.chain(words(&server.front.args)).collect();
+    let port = match server.front.port {
         Some(port) => format!("port {port}, its own choice"),
         None if told.is_empty() => "port by its command".to_owned(),
         None => format!("port by {}", told.join(" ")),
     };
-    let many = probed.server.operations.len();
-    let operations: Vec<&str> = probed.server.operations.keys().map(String::as_str).collect();
-    let word = if many == 1 { "operation" } else { "operations" };
-    format!(
-        "{}, {port}, {many} {word}: {}",
-        protocols.join(" and "),
-        operations.join(", ")
-    )
+    let operations: Vec<&str> = server.operations.keys().map(String::as_str).collect();
+    let many = counted(operations.len(), "operation");
+    format!("{}, {port}, {many}: {}", protocols.join(" and "), operations.join(", "))
 }
 
 /// The services of the repository's compose files, as questions.
@@ -293,19 +228,11 @@ pub(super) fn services(images: &[(String, String)]) -> Vec<String> {
 
 /// A program as an item in the list of programs found.
 pub(super) fn found(program: &Program) -> String {
-    let how = match &program.launch {
-        LaunchMethod::Package(package) => format!("cargo package {package}"),
-        LaunchMethod::Command { command, .. } => shell_words::join(command),
+    let how = match &program.started {
+        Started::Package(package) => format!("cargo package {package}"),
+        Started::Command(command) => shell_words::join(command),
     };
     let fixed = program.hints.port.as_ref().and_then(|setting| setting.fixed);
-    let port = fixed
-        .map(|port| format!(", port {port} in its source"))
-        .unwrap_or_default();
+    let port = fixed.map_or_else(String::new, |port| format!(", port {port} in its source"));
     format!("{} ({}: {how}{port})", program.name, program.about)
-}
-/// The keys that name a .proto file; empty if the server's reflection is used.
-fn file(proto: Option<&ProtoFile>) -> String {
-    proto.map_or_else(String::new, |ProtoFile { proto, proto_root }| {
-        format!("proto = {}, proto_root = {}, ", text(proto), text(proto_root))
-    })
 }

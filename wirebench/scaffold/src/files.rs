@@ -6,6 +6,9 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use regex::Regex;
+
+use crate::compose;
 use crate::recipe::{RECIPES, Recipe, fits};
 
 /// Files by their path relative to the folder, with `/`; files that are too long or not text are skipped.
@@ -45,40 +48,11 @@ const NOT_LOOKED_AT: [&str; 14] = [
 ];
 /// Endings of files that no recipe names.
 const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
-/// Files that are also read from parent folders, besides the manifests of recipes: versions of toolchains, lock files, which builds
-/// need, and compose files, which name a server's dependencies.
-const MANIFESTS: [&str; 22] = [
-    "go.sum",
-    "Cargo.toml",
-    "Cargo.lock",
-    "rust-toolchain.toml",
-    "rust-toolchain",
-    ".nvmrc",
-    ".node-version",
-    ".python-version",
-    ".java-version",
-    ".gitmodules",
-    "global.json",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "gradlew",
-    "package-lock.json",
-    "pnpm-lock.yaml",
-    "yarn.lock",
-    "uv.lock",
-    "compose.yaml",
-    "compose.yml",
-    "docker-compose.yaml",
-    "docker-compose.yml",
-];
+/// Files that are also read from parent folders, besides the manifests and lock files of recipes and the compose files, which
+/// name a server's dependencies.
+const ABOVE: [&str; 3] = ["Cargo.toml", ".gitmodules", "gradlew"];
 /// Other files that are read by their name.
-const NAMES: [&str; 5] = [
-    "Dockerfile",
-    "Containerfile",
-    "packages.lock.json",
-    ".env.example",
-    ".env.sample",
-];
+const NAMES: [&str; 4] = ["Dockerfile", "Containerfile", ".env.example", ".env.sample"];
 
 impl Files {
     /// Reads the files below a folder, and the manifests of its parent folders up to `top`. Links are not followed;
@@ -88,25 +62,13 @@ impl Files {
     /// When the folder itself cannot be read.
     pub fn read(folder: &Path, top: &Path) -> std::io::Result<Self> {
         let mut files = Self::below_folder(folder)?;
-        files.name = folder
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
+        files.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (folder, top) = (folder.canonicalize()?, top.canonicalize()?);
-        let outside = folder
-            .ancestors()
-            .skip(1)
-            .zip(1..)
-            .filter(|(above, _)| above.starts_with(&top));
-        for (above, ups) in outside {
-            let of_recipes = RECIPES.iter().flat_map(|recipe| &recipe.manifests);
-            let names: BTreeSet<&'static str> = MANIFESTS
-                .into_iter()
-                .chain(of_recipes.map(|one| one.file.as_str()))
-                .collect();
-            for name in names {
+        let outside = folder.ancestors().skip(1).zip(1..);
+        for (above, ups) in outside.filter(|(above, _)| above.starts_with(&top)) {
+            for name in MANIFESTS.iter() {
                 if let Some(text) = text_of(&above.join(name), name) {
-                    files.above.push(("../".repeat(ups), name, text));
+                    files.above.push(("../".repeat(ups), *name, text));
                 }
             }
         }
@@ -132,15 +94,11 @@ impl Files {
                     continue;
                 };
                 let Ok(kind) = entry.file_type() else { continue };
-                let path = if path.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{path}/{name}")
-                };
+                let path = format!("{path}{name}");
                 if kind.is_dir() {
                     let looked_at = !name.starts_with(['.', '_']) && !NOT_LOOKED_AT.contains(&name.as_str());
                     if looked_at && depth < DEEPEST {
-                        waiting.push((entry.path(), path, depth + 1));
+                        waiting.push((entry.path(), path + "/", depth + 1));
                     }
                 } else if kind.is_file()
                     && is_telling(&name)
@@ -203,43 +161,63 @@ impl Files {
     }
 
     /// Every file below a folder (`""` or ending in `/`) with one of these endings: path and text.
-    pub(super) fn below<'a>(
-        &'a self,
-        folder: &'a str,
-        endings: &'a [&str],
-    ) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let ends = |path: &str| {
-            path.rsplit_once('.')
-                .is_some_and(|(_, ending)| endings.contains(&ending))
-        };
-        let all = self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-        all.filter(move |(path, _)| path.starts_with(folder) && ends(path))
+    pub(super) fn below<'a>(&'a self, folder: &'a str, ending: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.all()
+            .filter(move |(path, _)| path.starts_with(folder) && ending_of(path) == Some(ending))
     }
+}
+
+/// The folder of a path: `""` or ending in `/`.
+pub(super) fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |end| &path[..=end])
+}
+
+/// A folder as a word of a command: `.` or without its last slash.
+pub(super) fn word(folder: &str) -> String {
+    let folder = if folder.is_empty() { "." } else { folder };
+    folder.trim_end_matches('/').to_owned()
+}
+
+/// A folder and its parent folders, each `""` or ending in `/`.
+pub(super) fn folders_up(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| {
+        (!folder.is_empty()).then(|| folder_of(folder.trim_end_matches('/')))
+    })
+}
+
+/// A regular expression of this program.
+pub(super) fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant pattern")
+}
+
+/// The ending of a path, without its point.
+pub(super) fn ending_of(path: &str) -> Option<&str> {
+    Some(path.rsplit_once('.')?.1)
 }
 
 /// The files that recipes name.
 static READ: LazyLock<BTreeSet<String>> = LazyLock::new(|| RECIPES.iter().flat_map(Recipe::reads).collect());
+/// The files that are also read from parent folders.
+static MANIFESTS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    let of_recipes = RECIPES.iter().flat_map(Recipe::manifest_files);
+    of_recipes.chain(ABOVE).chain(compose::NAMES).collect()
+});
 
 fn is_telling(name: &str) -> bool {
-    let by_ending = name
-        .rsplit_once('.')
-        .is_some_and(|(_, ending)| ENDINGS.contains(&ending));
-    (by_ending || NAMES.contains(&name) || MANIFESTS.contains(&name) || READ.iter().any(|file| fits(file, name)))
+    let by_ending = ending_of(name).is_some_and(|ending| ENDINGS.contains(&ending));
+    (by_ending || NAMES.contains(&name) || MANIFESTS.contains(name) || READ.iter().any(|file| fits(file, name)))
         && !name.ends_with("_test.go")
         && !name.contains(".test.")
 }
 
 /// Of lock files and wrappers only their existence matters.
 fn text_of(path: &Path, name: &str) -> Option<String> {
-    if name.contains("lock") || ["go.sum", "gradlew"].contains(&name) {
+    if name.contains("lock") || name == "gradlew" {
         return path.is_file().then(String::new);
     }
     let mut text = String::new();
-    fs::File::open(path)
-        .ok()?
-        .take(LONGEST + 1)
-        .read_to_string(&mut text)
-        .ok()?;
+    let file = fs::File::open(path).ok()?;
+    file.take(LONGEST + 1).read_to_string(&mut text).ok()?;
     (text.len() as u64 <= LONGEST).then_some(text)
 }
 
@@ -298,6 +276,6 @@ mod tests {
             ("sub/a.go", "d"),
         ]);
         assert_eq!(files.named("go.mod").collect::<Vec<_>>(), [("", "a"), ("sub/", "b")]);
-        assert_eq!(files.below("sub/", &["go"]).collect::<Vec<_>>(), [("sub/a.go", "d")]);
+        assert_eq!(files.below("sub/", "go").collect::<Vec<_>>(), [("sub/a.go", "d")]);
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::port_settings::PortSetting;
-use crate::probe::{Evidence, ProbedServer, declared_with, draft};
+use crate::probe::{ProbedServer, declared_with, draft};
 use crate::program::{Program, slug, unique_name};
 use crate::proto::Call;
 use wirebench_declare::protocol::Protocol;
-use wirebench_declare::server::{GrpcOperation, HttpOperation, Operation, ProtoFile, Ready};
+use wirebench_declare::server::{HttpOperation, Operation, ProtoFile, Ready};
 
 /// The comment behind a guessed line.
 pub const CHANGE_THIS: &str = "# change this";
@@ -39,26 +39,18 @@ pub(super) fn guessed(program: &Program, calls: &[Call], exposed: Option<u16>) -
     }
     let mut one = ProbedServer::new(declared_with(&draft(program), &setting), evidence);
     let spoken = [(program.http, Protocol::Http), (program.grpc, Protocol::Grpc)];
-    one.server.protocols = spoken
-        .into_iter()
-        .filter(|(speaks, _)| *speaks)
-        .map(|(_, protocol)| protocol)
-        .collect();
+    let spoken = spoken.into_iter().filter(|(speaks, _)| *speaks);
+    one.server.protocols = spoken.map(|(_, protocol)| protocol).collect();
     if one.server.protocols.len() > 1 {
         one.evidence.insert("protocols", GUESSED.to_owned());
     }
     match &hints.health {
-        Some(path) if program.http => one.server.ready = Ready::Http(path.clone()),
-        _ if !program.http && hints.grpc_health => one.server.ready = Ready::GrpcHealth(String::new()),
+        Some(path) if program.http => one.server.front.ready = Ready::Http(path.clone()),
+        _ if !program.http && hints.grpc_health => one.server.front.ready = Ready::GrpcHealth(String::new()),
         _ => {}
     }
     for (name, operation) in operations(program, calls) {
-        let evidence = Evidence {
-            request: GUESSED.to_owned(),
-            expect: String::new(),
-        };
-        one.operations.insert(name.clone(), evidence);
-        one.server.operations.insert(name, operation);
+        one.declare(name, operation, GUESSED.to_owned(), String::new());
     }
     one
 }
@@ -75,25 +67,21 @@ fn operations(program: &Program, calls: &[Call]) -> BTreeMap<String, Operation> 
     if !program.grpc {
         return found;
     }
-    let grpc = |proto: &str, root: &str, call: &str| {
-        Operation::Grpc(GrpcOperation {
-            proto: Some(ProtoFile {
-                proto: proto.to_owned(),
-                proto_root: root.to_owned(),
-            }),
-            call: call.to_owned(),
-            message: "{}".into(),
-            metadata: Vec::new(),
-            expected_message: None,
-        })
-    };
     if calls.is_empty() {
-        found.insert("call".into(), grpc("service.proto", ".", "package.Service/Method"));
+        let file = ProtoFile {
+            proto: "service.proto".into(),
+            proto_root: ".".into(),
+        };
+        let call = Call {
+            file: Some(file),
+            call: "package.Service/Method".into(),
+        };
+        found.insert("call".into(), Operation::Grpc(call.operation()));
     }
     for call in calls.iter().take(MOST_CALLS) {
         let mut taken = found.keys().cloned().collect();
-        let name = unique_name(&format!("call-{}", slug(&call.method)), &mut taken);
-        found.insert(name, grpc(&call.proto, &call.root, &call.call));
+        let name = unique_name(&format!("call-{}", slug(call.method())), &mut taken);
+        found.insert(name, Operation::Grpc(call.operation()));
     }
     found
 }
@@ -110,7 +98,11 @@ mod tests {
             let main = format!("package main\nfunc main() {{ gin-gonic/gin; {listens} }}\n");
             let files = Files::of(&[("go.mod", "module x\n"), ("main.go", &main)]);
             let one = guessed(&recipes::programs(&files)[0], &[], exposed);
-            (one.server.port, one.server.env.contains_key("PORT"), one.evidence.len())
+            (
+                one.server.front.port,
+                one.server.front.env.contains_key("PORT"),
+                one.evidence.len(),
+            )
         };
         assert_eq!(ports("", Some(8080)), (Some(8080), false, 1));
         assert_eq!(ports("", None), (None, true, 1));

@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::files::Files;
+use crate::files::{Files, pattern};
 use crate::port_settings::{self, PortSetting};
 
 /// What was found in a program's sources.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Hints {
     /// How it is told its port; `None` if nothing was found.
     pub(super) port: Option<PortSetting>,
@@ -18,10 +18,6 @@ pub(super) struct Hints {
     pub(super) path: Option<String>,
     /// Whether it has the gRPC health service.
     pub(super) grpc_health: bool,
-}
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern")
 }
 
 static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
@@ -49,9 +45,8 @@ static EXPOSE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?mi)^\s*EXPOSE\s+(\
 pub(super) fn of(texts: &[&str]) -> Hints {
     let health = texts.iter().find_map(|text| first(&HEALTH, text));
     let is_plain = |path: &str| !path.contains([':', '{', '<', '*', '(']) && path.chars().all(|c| c.is_ascii_graphic());
-    let mut paths = texts
-        .iter()
-        .flat_map(|text| ROUTE.captures_iter(text).filter_map(|found| group(&found)));
+    let paths = texts.iter().flat_map(|text| ROUTE.captures_iter(text));
+    let mut paths = paths.filter_map(|found| group(&found));
     Hints {
         port: port(texts),
         path: paths.find(|path| is_plain(path) && !HEALTH.is_match(&format!("\"{path}\""))),
@@ -82,13 +77,9 @@ fn first(pattern: &Regex, text: &str) -> Option<String> {
 }
 
 /// The first group that took part.
-fn group(found: &regex::Captures) -> Option<String> {
-    found
-        .iter()
-        .skip(1)
-        .flatten()
-        .next()
-        .map(|group| group.as_str().to_owned())
+pub(super) fn group(found: &regex::Captures) -> Option<String> {
+    let mut groups = found.iter().skip(1).flatten();
+    groups.next().map(|group| group.as_str().to_owned())
 }
 
 #[cfg(test)]

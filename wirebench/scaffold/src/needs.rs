@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::compose::{self, Composed, Service};
-use crate::files::Files;
+use crate::files::{Files, pattern, word};
 use crate::program::{Language, Program};
 
 /// What the job has to set up. Every text is without indentation, one line of YAML each.
@@ -29,21 +29,15 @@ pub struct Needs {
 pub(super) fn of(files: &Files, programs: &[Program], config: &str) -> Needs {
     let composed = compose::composed(files);
     let examples = examples(files);
-    let toolchains: BTreeSet<(&str, String)> = programs
-        .iter()
-        .filter_map(|program| Some((toolchain(program.language)?, below_top(config, &program.manifest))))
-        .filter(|(_, folder)| !folder.contains(char::is_whitespace))
-        .collect();
+    let toolchains = programs.iter().filter_map(|program| {
+        let folder = below_top(config, &program.manifest);
+        Some(format!("{}:{}", toolchain(program.language)?, word(&folder)))
+    });
+    let toolchains: BTreeSet<String> = toolchains.filter(|one| !one.contains(char::is_whitespace)).collect();
+    let services = composed.services.iter().flat_map(|one| service(one, &examples));
     Needs {
-        toolchains: toolchains
-            .into_iter()
-            .map(|(name, folder)| format!("{name}:{}", if folder.is_empty() { "." } else { &folder }))
-            .collect(),
-        services: composed
-            .services
-            .iter()
-            .flat_map(|one| service(one, &examples))
-            .collect(),
+        toolchains: toolchains.into_iter().collect(),
+        services: services.collect(),
         env: environment(files, programs, &composed, &examples),
         submodules: files.has(".gitmodules") || files.above(".gitmodules").is_some(),
         paths: paths(files, programs, &composed, config),
@@ -52,15 +46,10 @@ pub(super) fn of(files: &Files, programs: &[Program], config: &str) -> Needs {
 
 /// A path below the examined folder, from the repository's top; it may begin with `../`.
 fn below_top(config: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = config
-        .split('/')
-        .filter(|part| !part.is_empty() && *part != ".")
-        .collect();
-    for part in path.split('/') {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in config.split('/').chain(path.split('/')) {
         match part {
-            ".." => {
-                parts.pop();
-            }
+            ".." => parts.truncate(parts.len().saturating_sub(1)),
             "" | "." => {}
             part => parts.push(part),
         }
@@ -74,16 +63,16 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// The name that the action `toolchains` has for a language.
-fn toolchain(language: Language) -> Option<&'static str> {
-    match language {
-        Language::Rust => Some("rust"),
-        Language::Go => Some("go"),
-        Language::Node => Some("node"),
-        Language::Python => Some("python"),
-        Language::Jvm => Some("java"),
-        Language::DotNet => Some("dotnet"),
-        Language::Other => None,
-    }
+const fn toolchain(language: Language) -> Option<&'static str> {
+    Some(match language {
+        Language::Rust => "rust",
+        Language::Go => "go",
+        Language::Node => "node",
+        Language::Python => "python",
+        Language::Jvm => "java",
+        Language::DotNet => "dotnet",
+        Language::Other => return None,
+    })
 }
 
 /// The manifests that compile .proto files with the program protoc: build dependencies of Cargo packages, without a
@@ -127,19 +116,16 @@ fn expression(name: &str, fallback: &str) -> String {
 
 /// One entry of `services:`.
 fn service(service: &Service, examples: &BTreeMap<String, String>) -> Vec<String> {
-    let image = compose::filled(&service.image, examples);
-    let mut lines = vec![format!("{}: # {}", quoted(&service.name), service.file)];
-    lines.push(format!(
-        "  image: {} # zizmor: ignore[unpinned-images] as {} has it",
-        quoted(&image),
-        service.file
-    ));
+    let (name, file) = (quoted(&service.name), &service.file);
+    let image = quoted(&compose::filled(&service.image, examples));
+    let mut lines = vec![
+        format!("{name}: # {file}"),
+        format!("  image: {image} # zizmor: ignore[unpinned-images] as {file} has it"),
+    ];
     if !service.env.is_empty() {
         lines.push("  env:".into());
-        let pairs = service.env.iter();
-        lines.extend(
-            pairs.map(|(name, value)| format!("    {}: {}", quoted(name), quoted(&with_variables(value, examples)))),
-        );
+        let value = |value| quoted(&with_variables(value, examples));
+        lines.extend((service.env.iter()).map(|(name, text)| format!("    {}: {}", quoted(name), value(text))));
     }
     let ports: Vec<String> = service.ports.iter().map(|port| quoted(port)).collect();
     lines.push(format!("  ports: [{}]", ports.join(", ")));
@@ -164,18 +150,14 @@ fn environment(
     let own = |name: &str| {
         ["PORT", "HOST"].contains(&name) || ["LISTEN", "BIND", "URLS"].iter().any(|word| name.contains(word))
     };
-    let sources = || {
-        programs
-            .iter()
-            .flat_map(|program| &program.sources)
-            .filter_map(|source| files.text(source))
-    };
-    let reads = |name: &str| !own(name) && sources().any(|text| text.contains(name));
+    let sources = programs.iter().flat_map(|program| &program.sources);
+    let texts: Vec<&str> = sources.filter_map(|source| files.text(source)).collect();
+    let reads = |name: &str| !own(name) && texts.iter().any(|text| text.contains(name));
     let mut set: BTreeMap<&str, String> = BTreeMap::new();
     for (name, value) in examples.iter().filter(|(name, value)| reads(name) && !value.is_empty()) {
         set.insert(name, expression(name, &local(value, &composed.services)));
     }
-    for (name, (value, _)) in composed.env.iter().filter(|(name, _)| reads(name)) {
+    for (name, value) in composed.env.iter().filter(|(name, _)| reads(name)) {
         let value = local(&compose::filled(value, examples), &composed.services);
         set.insert(name, expression(name, &value));
     }
@@ -188,22 +170,16 @@ fn environment(
 
 /// A value with the hosts of services replaced by localhost and the ports that they are published at.
 fn local(value: &str, services: &[Service]) -> String {
-    static HOST: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?<before>^|[@/,])(?<host>[\w.-]+)(?<port>:\d+)?(?<after>$|[/,?])").expect("a constant pattern")
-    });
+    static HOST: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?<before>^|[@/,])(?<host>[\w.-]+)(?<port>:\d+)?(?<after>$|[/,?])"));
     let one = |found: &regex::Captures| {
         let Some(service) = services.iter().find(|one| one.name == found["host"]) else {
             return found[0].to_owned();
         };
-        let inside = found.name("port").map(|port| port.as_str().trim_start_matches(':'));
-        let published = service.ports.iter().filter_map(|port| port.split_once(':'));
-        let outside = inside.map(|inside| {
-            published
-                .clone()
-                .find(|(_, one)| *one == inside)
-                .map_or(inside, |(one, _)| one)
-        });
-        let port = outside.map(|port| format!(":{port}")).unwrap_or_default();
+        let inside = found.name("port").map_or("", |port| port.as_str());
+        let published = |port: &String| Some(format!(":{}", port.strip_suffix(inside)?));
+        let published = service.ports.iter().find_map(published).filter(|_| !inside.is_empty());
+        let port = published.unwrap_or_else(|| inside.to_owned());
         format!("{}localhost{port}{}", &found["before"], &found["after"])
     };
     HOST.replace_all(value, one).into_owned()
@@ -211,12 +187,9 @@ fn local(value: &str, services: &[Service]) -> String {
 
 /// The examined folder, the folders of manifests above it, and the workflow; empty if one of them is the repository's top.
 fn paths(files: &Files, programs: &[Program], composed: &Composed, config: &str) -> Vec<String> {
-    let mut folders: BTreeSet<String> = programs
-        .iter()
-        .filter(|program| program.manifest.starts_with("../"))
-        .map(|program| below_top(config, &program.manifest))
-        .collect();
-    folders.insert(below_top(config, ""));
+    let manifests = programs.iter().map(|program| program.manifest.as_str());
+    let above = manifests.filter(|manifest| manifest.starts_with("../"));
+    let folders: BTreeSet<String> = above.chain([""]).map(|folder| below_top(config, folder)).collect();
     if folders.contains("") {
         return Vec::new();
     }

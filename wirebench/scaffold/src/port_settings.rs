@@ -5,11 +5,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::files::Files;
+use crate::files::{Files, pattern};
+use crate::hints::group;
 use crate::program::Program;
 
 /// Arguments and variables that set a program's port.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PortSetting {
     /// Arguments, with placeholders.
     pub(super) args: Vec<String>,
@@ -21,10 +22,6 @@ pub(super) struct PortSetting {
 
 /// At most this many settings are tried: more starts would take too long.
 const MOST: usize = 6;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern")
-}
 
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -54,21 +51,10 @@ static FIRST_ARGUMENT: LazyLock<Regex> =
 /// many frameworks read by themselves.
 pub(super) fn of(files: &Files, program: &Program) -> Vec<PortSetting> {
     let texts: Vec<&str> = program.sources.iter().filter_map(|source| files.text(source)).collect();
-    let told = program
-        .hints
-        .port
-        .iter()
-        .filter(|setting| setting.fixed.is_none())
-        .cloned();
-    let all = told.chain(of_texts(&texts)).chain([by_variable("PORT")]);
-    let mut unique: Vec<PortSetting> = Vec::new();
-    for setting in all {
-        if !unique.contains(&setting) {
-            unique.push(setting);
-        }
-    }
-    unique.truncate(MOST);
-    unique
+    let told = program.hints.port.clone().filter(|setting| setting.fixed.is_none());
+    let all = told.into_iter().chain(of_texts(&texts)).chain([by_variable("PORT")]);
+    let mut seen = BTreeSet::new();
+    all.filter(|setting| seen.insert(setting.clone())).take(MOST).collect()
 }
 
 /// The settings that sources suggest.
@@ -76,8 +62,7 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
     let mut settings = Vec::new();
     let named = |pattern: &Regex| -> BTreeSet<String> {
         let all = texts.iter().flat_map(|text| pattern.captures_iter(text));
-        all.filter_map(|one| one.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned()))
-            .collect()
+        all.filter_map(|found| group(&found)).collect()
     };
     let by_flag = |flag: &String| {
         let value = if flag.ends_with("port") { "{port}" } else { "{address}" };
@@ -143,9 +128,8 @@ impl PortSetting {
 
     /// The name of the setting: `PORT`, `--addr`.
     pub(super) fn names(&self) -> String {
-        let env = self.env.keys().map(String::as_str);
-        let args = self.args.iter().map(String::as_str).filter(|arg| !arg.starts_with('{'));
-        let all: Vec<&str> = env.chain(args).collect();
+        let args = self.args.iter().filter(|arg| !arg.starts_with('{'));
+        let all: Vec<&str> = self.env.keys().chain(args).map(String::as_str).collect();
         if self.args.is_empty() && self.env.is_empty() {
             "its command".into()
         } else if all.is_empty() {
@@ -156,19 +140,19 @@ impl PortSetting {
     }
 }
 
-impl std::fmt::Display for PortSetting {
-    /// The setting as text: `PORT={port}`, `--addr {address}`.
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let env = self.env.iter().map(|(name, value)| format!("{name}={value}"));
-        let said: Vec<String> = env.chain(self.args.iter().cloned()).collect();
-        write!(to, "{}", said.join(" "))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::recipes;
+
+    impl std::fmt::Display for PortSetting {
+        /// The setting as text: `PORT={port}`, `--addr {address}`.
+        fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            let env = self.env.iter().map(|(name, value)| format!("{name}={value}"));
+            let said: Vec<String> = env.chain(self.args.iter().cloned()).collect();
+            write!(to, "{}", said.join(" "))
+        }
+    }
 
     #[test]
     fn a_flag_of_any_name_whose_default_is_an_address_is_tried() {

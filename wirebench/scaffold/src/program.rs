@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use crate::hints::Hints;
+use wirebench_declare::server::Program as Started;
 
 /// A program that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Program {
     /// Its name in `wirebench.toml`.
     pub(super) name: String,
@@ -17,8 +18,10 @@ pub(super) struct Program {
     pub(super) http: bool,
     /// Whether it answers gRPC.
     pub(super) grpc: bool,
-    /// How it is built.
-    pub(super) launch: LaunchMethod,
+    /// How it is started: a package of the Cargo workspace at the top, or a command.
+    pub(super) started: Started,
+    /// The command that builds it.
+    pub(super) build: Option<Vec<String>>,
     /// The folder that it is started in; `None` for the examined one.
     pub(super) folder: Option<String>,
     /// Commands before each start.
@@ -69,30 +72,6 @@ pub(super) enum Language {
     Other,
 }
 
-/// How a program is built and started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum LaunchMethod {
-    /// A package of the Cargo workspace at the top.
-    Package(String),
-    /// A command, with a build command if needed.
-    Command {
-        /// What makes it.
-        build: Option<Vec<String>>,
-        /// The command that starts it.
-        command: Vec<String>,
-    },
-}
-
-impl LaunchMethod {
-    /// The command that builds it.
-    pub(super) fn build(&self) -> Option<&Vec<String>> {
-        match self {
-            Self::Package(_) => None,
-            Self::Command { build, .. } => build.as_ref(),
-        }
-    }
-}
-
 /// Texts as an argument list.
 pub(super) fn argv(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
@@ -121,24 +100,19 @@ pub(super) fn slug(text: &str) -> String {
 
 /// The last part of a folder's or a module's path, as a name; `None` if it has no letters.
 pub(super) fn last_name(path: &str) -> Option<String> {
-    let version = |part: &&str| {
-        part.strip_prefix('v')
-            .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
-    };
-    let mut parts = path.split('/').rev().filter(|part| !part.is_empty() && !version(part));
-    parts.next().map(slug).filter(|name| !name.is_empty())
+    let is_version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit());
+    let tells = |part: &&str| !part.is_empty() && !part.strip_prefix('v').is_some_and(is_version);
+    path.split('/').rfind(tells).map(slug).filter(|name| !name.is_empty())
 }
 
 /// A name that is not taken yet, with a number where needed.
 pub(super) fn unique_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     let name = if name.is_empty() { "server" } else { name };
-    let mut free = name.to_owned();
-    let mut number = 2;
-    while !taken.insert(free.clone()) {
-        free = format!("{name}-{number}");
-        number += 1;
-    }
-    free
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names
+        .find(|name| taken.insert(name.clone()))
+        .expect("numbers do not end")
 }
 
 /// Gives every program a name of its own, and fills it into its commands.
@@ -152,8 +126,8 @@ pub(super) fn make_names_unique(programs: &mut [Program]) {
             .entry(key)
             .or_insert_with(|| unique_name(&program.name, &mut taken));
         program.name.clone_from(name);
-        if let LaunchMethod::Command { build, command } = &mut program.launch {
-            for word in build.iter_mut().flatten().chain(command) {
+        if let Started::Command(command) = &mut program.started {
+            for word in program.build.iter_mut().flatten().chain(command) {
                 *word = word.replace("{name}", &program.name);
             }
         }

@@ -47,10 +47,8 @@ impl Programs {
     /// The same for files that were read already.
     #[must_use]
     pub fn among(files: Files) -> Self {
-        let mut programs: Vec<Program> = Vec::new();
-        for of_language in [recipes::programs, rust::programs] {
-            programs.extend(of_language(&files));
-        }
+        let mut programs = recipes::programs(&files);
+        programs.extend(rust::programs(&files));
         program::make_names_unique(&mut programs);
         let calls = proto::calls(&files);
         Self { files, programs, calls }
@@ -82,10 +80,8 @@ impl Programs {
     /// Every one, with where it was found and how it is started.
     #[must_use]
     pub fn list(&self) -> Vec<String> {
-        first_tries(&self.programs, |program| program)
-            .iter()
-            .map(declared::found)
-            .collect()
+        let first = first_tries(&self.programs, |program| program);
+        first.iter().map(declared::found).collect()
     }
 
     /// Keeps only the named programs.
@@ -93,13 +89,12 @@ impl Programs {
     /// # Errors
     /// When a name is unknown; the message lists the known ones.
     pub fn only(&mut self, names: &[String]) -> Result<(), String> {
-        let known: Vec<&str> = self.programs.iter().map(|program| program.name.as_str()).collect();
+        let mut known: Vec<&str> = self.programs.iter().map(|program| program.name.as_str()).collect();
         if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            let known = if known.is_empty() {
-                "none".to_owned()
-            } else {
-                known.join(", ")
-            };
+            if known.is_empty() {
+                known.push("none");
+            }
+            let known = known.join(", ");
             return Err(format!("no program \"{unknown}\" was found; there are: {known}"));
         }
         if !names.is_empty() {
@@ -135,10 +130,8 @@ impl Programs {
         let guessed: Vec<ProbedServer> = guessed.collect();
         Found {
             servers: programs.iter().map(|program| program.name.clone()).collect(),
-            probed: false,
-            not_probed: Vec::new(),
-            questions: Vec::new(),
             toml: declared::toml(guess::HEAD, &guessed, &[], &self.calls, exposed),
+            ..Found::default()
         }
     }
 
@@ -153,7 +146,7 @@ impl Programs {
                 break;
             }
             let is_tried = |(other, why): &(Program, ProbeFailure)| {
-                why.is_of_build && other.key() == program.key() && other.launch.build() == program.launch.build()
+                why.is_of_build && other.key() == program.key() && other.build == program.build
             };
             if program.is_covered(&declared) || failures.iter().any(is_tried) {
                 continue;
@@ -166,13 +159,12 @@ impl Programs {
                 Err(why) => failures.push((told(program, why.way.as_ref()), why)),
             }
         }
-        let failures = first_tries(&failures, |(program, _)| program);
-        let is_open = |(program, _): &&(Program, ProbeFailure)| {
+        let mut failures = first_tries(&failures, |(program, _)| program);
+        let is_covered = |program: &Program| {
             let of_project = |key: &ServerKey| (key.0, &key.1) == (program.language, &program.manifest);
-            let is_covered = program.is_covered(&declared) || program.alone && declared.iter().any(of_project);
-            !is_covered
+            program.is_covered(&declared) || program.alone && declared.iter().any(of_project)
         };
-        let failures: Vec<(Program, ProbeFailure)> = failures.iter().filter(is_open).cloned().collect();
+        failures.retain(|(program, _)| !is_covered(program));
         let reason = |(program, why): &(Program, ProbeFailure)| format!("{}: {}", program.name, why.reason);
         let mut questions = declared::asked(&probed, &failures);
         if !failures.is_empty() {
@@ -180,25 +172,21 @@ impl Programs {
         }
         let failed = failures.iter().map(reason).collect();
         if probed.is_empty() {
+            let (programs, _): (Vec<Program>, Vec<ProbeFailure>) = failures.into_iter().unzip();
             return Found {
                 not_probed: failed,
                 questions,
-                ..self.guess_of(&failures.into_iter().map(|(program, _)| program).collect::<Vec<_>>())
+                ..self.guess_of(&programs)
             };
         }
         let summary = |one: &ProbedServer| format!("{}: {}", one.server.name, declared::summary(one));
+        let exposed = hints::exposed(&self.files);
         Found {
             servers: probed.iter().map(summary).collect(),
             probed: true,
             not_probed: failed,
             questions,
-            toml: declared::toml(
-                declared::HEAD,
-                &probed,
-                &failures,
-                &self.calls,
-                hints::exposed(&self.files),
-            ),
+            toml: declared::toml(declared::HEAD, &probed, &failures, &self.calls, exposed),
         }
     }
 }

@@ -5,33 +5,44 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::files::Files;
+use crate::files::{Files, folder_of, folders_up, pattern, word};
+use wirebench_declare::server::{GrpcOperation, ProtoFile};
 
 /// A unary method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
-    /// The file, from the top.
-    pub(super) proto: String,
-    /// The folder its imports start from.
-    pub(super) root: String,
+    /// The file that declares it; `None` if only the server's reflection does.
+    pub(super) file: Option<ProtoFile>,
     /// `package.Service/Method`.
     pub(super) call: String,
-    /// The method alone.
-    pub(super) method: String,
 }
 
-static COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?s)//[^\n]*|/\*.*?\*/").expect("a constant pattern"));
-static PACKAGE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^\s*package\s+([\w.]+)\s*;").expect("a constant pattern"));
-static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?m)^\s*import\s+(?:public\s+|weak\s+)?"([^"]+)"\s*;"#).expect("a constant pattern")
-});
+impl Call {
+    /// The method alone.
+    pub(super) fn method(&self) -> &str {
+        self.call.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// A call with an empty message.
+    pub(super) fn operation(&self) -> GrpcOperation {
+        GrpcOperation {
+            proto: self.file.clone(),
+            call: self.call.clone(),
+            message: "{}".into(),
+            metadata: Vec::new(),
+            expected_message: None,
+        }
+    }
+}
+
+static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)//[^\n]*|/\*.*?\*/"));
+static PACKAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*package\s+([\w.]+)\s*;"));
+static IMPORT: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?m)^\s*import\s+(?:public\s+|weak\s+)?"([^"]+)"\s*;"#));
 static SERVICE_OR_RPC: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    pattern(
         r"(?x) \bservice\s+(?<service>\w+)\s*\{
         | \brpc\s+(?<method>\w+)\s*\(\s*(?<asks>stream\s)?[\s\w.]+\)\s*returns\s*\(\s*(?<answers>stream\s)?[\s\w.]+\)",
     )
-    .expect("a constant pattern")
 });
 
 /// Every unary method once, in order, from the first file that declares it: repositories keep copies for each language. Those
@@ -41,18 +52,18 @@ pub(super) fn calls(files: &Files) -> Vec<Call> {
         !path.starts_with("google/") && !path.contains("/google/") && !path.contains("grpc/health/")
     };
     let mut seen = BTreeSet::new();
-    files
-        .below("", &["proto"])
-        .filter(ours)
-        .flat_map(|(path, text)| of_file(files, path, text))
-        .filter(|call| seen.insert(call.call.clone()))
-        .collect()
+    let all = files.below("", "proto").filter(ours);
+    let all = all.flat_map(|(path, text)| of_file(files, path, text));
+    all.filter(|call| seen.insert(call.call.clone())).collect()
 }
 
 fn of_file(files: &Files, path: &str, text: &str) -> Vec<Call> {
     let text = COMMENT.replace_all(text, " ");
     let package = PACKAGE.captures(&text).map(|found| found[1].to_owned());
-    let root = root(files, path, &text, package.as_deref());
+    let file = ProtoFile {
+        proto: path.to_owned(),
+        proto_root: root(files, path, &text, package.as_deref()),
+    };
     let (mut service, mut found) = (None, Vec::new());
     for part in SERVICE_OR_RPC.captures_iter(&text) {
         if let Some(name) = part.name("service") {
@@ -62,13 +73,10 @@ fn of_file(files: &Files, path: &str, text: &str) -> Vec<Call> {
         {
             let package = package
                 .as_ref()
-                .map(|package| format!("{package}."))
-                .unwrap_or_default();
+                .map_or_else(String::new, |package| format!("{package}."));
             found.push(Call {
-                proto: path.to_owned(),
-                root: root.clone(),
+                file: Some(file.clone()),
                 call: format!("{package}{service}/{}", method.as_str()),
-                method: method.as_str().to_owned(),
             });
         }
     }
@@ -78,47 +86,31 @@ fn of_file(files: &Files, path: &str, text: &str) -> Vec<Call> {
 /// The folder that imports start from: one above the file in which every import is found, else the one that the package's
 /// name leads down from, else the file's own.
 fn root(files: &Files, path: &str, text: &str, package: Option<&str>) -> String {
-    let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let named = |folder: &str| {
-        if folder.is_empty() {
-            ".".to_owned()
-        } else {
-            folder.to_owned()
-        }
-    };
-    let imports: Vec<String> = IMPORT.captures_iter(text).map(|found| found[1].to_owned()).collect();
-    let imports: Vec<&String> = imports
-        .iter()
+    let own = folder_of(path);
+    let imports = IMPORT.captures_iter(text).map(|found| found[1].to_owned());
+    let imports: Vec<String> = imports
         .filter(|import| !import.starts_with("google/protobuf/"))
         .collect();
-    let mut above = Some(own);
-    while let (Some(folder), false) = (above, imports.is_empty()) {
-        let place = |import: &&String| {
-            if folder.is_empty() {
-                (**import).clone()
-            } else {
-                format!("{folder}/{import}")
-            }
-        };
-        if imports.iter().all(|import| files.has(&place(import))) {
-            return named(folder);
-        }
-        above = if folder.is_empty() {
-            None
-        } else {
-            Some(folder.rsplit_once('/').map_or("", |(above, _)| above))
-        };
+    let has_all = |folder: &&str| imports.iter().all(|import| files.has(&format!("{folder}{import}")));
+    if let Some(folder) = folders_up(own).find(has_all).filter(|_| !imports.is_empty()) {
+        return word(folder);
     }
-    let down = package.map(|package| package.replace('.', "/")).unwrap_or_default();
-    match own.strip_suffix(&down) {
-        Some(top) if !down.is_empty() && (top.is_empty() || top.ends_with('/')) => named(top.trim_end_matches('/')),
-        _ => named(own),
-    }
+    let down = package
+        .map(|package| package.replace('.', "/") + "/")
+        .unwrap_or_default();
+    let top = own
+        .strip_suffix(&down)
+        .filter(|top| top.is_empty() || top.ends_with('/'));
+    word(top.unwrap_or(own))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn file(call: &Call) -> &ProtoFile {
+        call.file.as_ref().unwrap()
+    }
 
     #[test]
     fn copies_of_one_file_declare_a_method_once() {
@@ -130,7 +122,7 @@ mod tests {
         ]));
         let told: Vec<_> = found
             .iter()
-            .map(|one| (one.proto.as_str(), one.call.as_str()))
+            .map(|one| (file(one).proto.as_str(), one.call.as_str()))
             .collect();
         assert_eq!(told, [("go/a.proto", "a.S/M")]);
     }
@@ -148,7 +140,10 @@ mod tests {
         ]));
         let told: Vec<_> = found.iter().map(|call| call.call.as_str()).collect();
         assert_eq!(told, ["shop.v1.Shop/GetItem", "shop.v1.Other/Ping"]);
-        assert_eq!((found[0].root.as_str(), found[0].method.as_str()), ("proto", "GetItem"));
+        assert_eq!(
+            (file(&found[0]).proto_root.as_str(), found[0].method()),
+            ("proto", "GetItem")
+        );
     }
 
     #[test]
@@ -158,13 +153,13 @@ mod tests {
             ("api/defs/a/s.proto", service),
             ("api/defs/common/types.proto", ""),
         ]));
-        assert_eq!(found[0].root, "api/defs");
+        assert_eq!(file(&found[0]).proto_root, "api/defs");
         assert_eq!(
-            calls(&Files::of(&[("x/s.proto", "service S { rpc M(A) returns (B); }")]))[0].root,
+            file(&calls(&Files::of(&[("x/s.proto", "service S { rpc M(A) returns (B); }")]))[0]).proto_root,
             "x"
         );
         assert_eq!(
-            calls(&Files::of(&[("s.proto", "service S { rpc M(A) returns (B); }")]))[0].root,
+            file(&calls(&Files::of(&[("s.proto", "service S { rpc M(A) returns (B); }")]))[0]).proto_root,
             "."
         );
     }

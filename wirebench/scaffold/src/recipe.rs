@@ -163,11 +163,18 @@ impl<'de> Deserialize<'de> for Pattern {
 impl Recipe {
     /// The names and endings of the files that it needs to read: `go.mod`, `*.go`.
     pub(super) fn reads(&self) -> impl Iterator<Item = String> {
-        let manifests = self.manifests.iter().map(|one| one.file.clone());
+        let manifests = self.manifest_files().map(str::to_owned);
         let starts = self.starts.iter().flat_map(|one| one.file.split('|'));
         let starts = starts.map(|file| file.rsplit('/').next().unwrap_or_default().to_owned());
         let sources = self.sources.iter().map(|ending| format!("*.{ending}"));
         manifests.chain(starts).chain(sources)
+    }
+
+    /// The names of its manifests and lock files.
+    pub(super) fn manifest_files(&self) -> impl Iterator<Item = &str> {
+        let locks = self.manifests.iter().flat_map(|one| &one.locks);
+        let manifests = self.manifests.iter().map(|one| one.file.as_str());
+        manifests.chain(locks.map(|lock| lock.file.as_str()))
     }
 }
 

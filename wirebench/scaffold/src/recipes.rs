@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regex::Captures;
+use toml::Table;
 
-use crate::files::Files;
+use crate::files::{Files, ending_of, folder_of, folders_up, word};
 use crate::hints;
 use crate::port_settings::{self, PortSetting};
-use crate::program::{LaunchMethod, Program, last_name};
+use crate::program::{Program, last_name};
 use crate::recipe::{Each, Manifest, Packages, Pattern, RECIPES, Recipe, Start, fits};
 use wirebench_declare::args::{Value, fill};
+use wirebench_declare::server::Program as Started;
 
 /// The values that words of a recipe name, such as `{folder}`.
 type Values = BTreeMap<String, Value>;
@@ -22,26 +24,20 @@ const USUAL: [&str; 14] = [
 
 /// Every program that a recipe finds.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
-    RECIPES
-        .iter()
-        .flat_map(|recipe| of_recipe(files, recipe, &RECIPES))
-        .collect()
+    let found = RECIPES.iter().flat_map(|recipe| of_recipe(files, recipe, &RECIPES));
+    found.collect()
 }
 
 /// The ecosystems that are known, each with the files that tell of it.
 pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, Vec<String>)> {
     let marks = |recipe: &'static Recipe| {
-        let starts = recipe
-            .starts
-            .iter()
-            .flat_map(|start| start.file.split('|').map(str::to_owned));
-        let files: BTreeSet<String> = recipe
-            .manifests
-            .iter()
-            .map(|one| one.file.clone())
-            .chain(starts)
-            .collect();
-        (recipe.ecosystem.as_str(), files.into_iter().collect())
+        let starts = recipe.starts.iter().flat_map(|start| start.file.split('|'));
+        let manifests = recipe.manifests.iter().map(|one| one.file.as_str());
+        let files: BTreeSet<&str> = manifests.chain(starts).collect();
+        (
+            recipe.ecosystem.as_str(),
+            files.into_iter().map(str::to_owned).collect(),
+        )
     };
     std::iter::once(("Rust", vec!["Cargo.toml".to_owned()])).chain(RECIPES.iter().map(marks))
 }
@@ -50,12 +46,10 @@ pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, Vec<String>)> 
 pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<Program> {
     let mut found = Vec::new();
     for start in &recipe.starts {
+        let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
         let programs = hits(files, start).into_iter();
         let programs = programs.filter_map(|hit| program(files, recipe, all, start, &hit));
-        let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
-        let programs = programs.filter(|one| !start.otherwise || !known.contains(&one.manifest));
-        let new: Vec<Program> = programs.collect();
-        found.extend(new);
+        found.extend(programs.filter(|one| !start.otherwise || !known.contains(&one.manifest)));
     }
     found
 }
@@ -85,53 +79,29 @@ fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
                 hit.own.push(path);
                 continue;
             }
-            let groups = groups(&start.contains, &captures);
-            let own = match groups.get("source") {
-                Some(Value::One(source)) => {
-                    let source = source.trim_start_matches("./");
-                    files
-                        .all()
-                        .map(|(path, _)| path)
-                        .find(|other| *other == format!("{}{source}", folder_of(path)))
-                }
-                _ => Some(path),
+            let source = captures
+                .name("source")
+                .map(|name| name.as_str().trim_start_matches("./"));
+            let own = match source.map(|source| format!("{}{source}", folder_of(path))) {
+                Some(source) => files.all().map(|(path, _)| path).find(|other| *other == source),
+                None => Some(path),
             };
             hits.extend(own.map(|own| Hit {
                 path,
                 own: vec![own],
-                groups,
+                groups: groups(&start.contains, &captures),
             }));
         }
     }
-    let folders: BTreeSet<&str> = hits
-        .iter()
-        .map(|hit| hit.path)
-        .filter(|path| preferred(path))
-        .map(folder_of)
-        .collect();
+    let paths = hits.iter().map(|hit| hit.path).filter(|path| preferred(path));
+    let folders: BTreeSet<&str> = paths.map(folder_of).collect();
     hits.retain(|hit| !folders.contains(folder_of(hit.path)) || preferred(hit.path));
     hits
 }
 
 fn groups(pattern: &Pattern, captures: &Captures) -> Values {
-    let named = pattern.0.capture_names().flatten();
-    named
-        .filter_map(|name| Some((name.to_owned(), Value::One(captures.name(name)?.as_str().to_owned()))))
-        .collect()
-}
-
-/// The folder of a path: `""` or ending in `/`.
-fn folder_of(path: &str) -> &str {
-    path.rfind('/').map_or("", |end| &path[..=end])
-}
-
-/// A folder as a word of a command: `.` or without its last slash.
-fn word(folder: &str) -> String {
-    if folder.is_empty() {
-        ".".to_owned()
-    } else {
-        folder.trim_end_matches('/').to_owned()
-    }
+    let value = |name: &str| Some((name.to_owned(), Value::One(captures.name(name)?.as_str().to_owned())));
+    pattern.0.capture_names().flatten().filter_map(value).collect()
 }
 
 /// The project around a file.
@@ -142,6 +112,7 @@ struct Project<'a> {
     manifest_folder: String,
     /// `None` if no manifest was found.
     manifest: Option<&'a Manifest>,
+    /// The manifest's text.
     text: &'a str,
     files: &'a Files,
 }
@@ -152,7 +123,7 @@ impl<'a> Project<'a> {
         let project = |folder: &str, manifest_folder: &str, manifest, text| Self {
             folder: folder.to_owned(),
             manifest_folder: manifest_folder.to_owned(),
-            manifest: Some(manifest),
+            manifest,
             text,
             files,
         };
@@ -160,22 +131,17 @@ impl<'a> Project<'a> {
             for manifest in &recipe.manifests {
                 let text = files.text(&format!("{folder}{}", manifest.file));
                 if let Some(text) = text.filter(|text| manifest.contains.fits(text)) {
-                    return project(folder, folder, manifest, text);
+                    return project(folder, folder, Some(manifest), text);
                 }
             }
         }
         let above = recipe.manifests.iter().filter_map(|manifest| {
             let (way, text) = files.above(&manifest.file)?;
-            manifest.contains.fits(text).then(|| project("", way, manifest, text))
+            let fits = manifest.contains.fits(text);
+            fits.then(|| project("", way, Some(manifest), text))
         });
         let nearest = above.min_by_key(|project| project.manifest_folder.len());
-        nearest.unwrap_or_else(|| Self {
-            folder: String::new(),
-            manifest_folder: start.to_owned(),
-            manifest: None,
-            text: "",
-            files,
-        })
+        nearest.unwrap_or_else(|| project("", start, None, ""))
     }
 
     fn values(&self) -> Values {
@@ -183,15 +149,15 @@ impl<'a> Project<'a> {
             return Values::new();
         };
         let found = manifest.contains.0.captures(self.text);
-        let mut values = found
-            .map(|found| groups(&manifest.contains, &found))
-            .unwrap_or_default();
-        let mut set = |name: &str, value: String| values.insert(name.to_owned(), Value::One(value));
-        set("manifest", format!("{}{}", self.manifest_folder, manifest.file));
-        set("manifest_folder", word(&self.manifest_folder));
+        let mut values = found.map_or_else(Values::new, |found| groups(&manifest.contains, &found));
         // A folder inside a project is named after itself.
         let here = Some(self.files.name()).filter(|_| self.manifest_folder.starts_with("../"));
-        set("here", here.unwrap_or_default().to_owned());
+        let places = [
+            ("manifest", format!("{}{}", self.manifest_folder, manifest.file)),
+            ("manifest_folder", word(&self.manifest_folder)),
+            ("here", here.unwrap_or_default().to_owned()),
+        ];
+        values.extend(places.map(|(name, value)| (name.to_owned(), Value::One(value))));
         values
     }
 
@@ -199,13 +165,10 @@ impl<'a> Project<'a> {
         let Some(manifest) = self.manifest else {
             return Vec::new();
         };
-        let is_above = self.manifest_folder != self.folder;
-        let has = |file: &str| match is_above {
-            true => self
-                .files
-                .above(file)
-                .is_some_and(|(way, _)| way == self.manifest_folder),
-            false => self.files.has(&format!("{}{file}", self.folder)),
+        let above = |file: &str| (self.files.above(file)).is_some_and(|(way, _)| way == self.manifest_folder);
+        let has = |file: &str| match self.manifest_folder == self.folder {
+            true => self.files.has(&format!("{}{file}", self.folder)),
+            false => above(file),
         };
         let lock = manifest.locks.iter().find(|lock| has(&lock.file));
         let mut words = self.words(lock.map_or(&manifest.install, |lock| &lock.install), &self.values());
@@ -247,25 +210,12 @@ impl<'a> Project<'a> {
     }
 }
 
-/// A folder and its parent folders, each `""` or ending in `/`.
-fn folders_up(folder: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(folder), |folder| {
-        (!folder.is_empty()).then(|| folder_of(folder.trim_end_matches('/')))
-    })
-}
-
 /// The texts of the list at a place of a TOML text, such as `project.dependencies`.
 fn list_in_toml(text: &str, path: &str) -> Vec<String> {
-    let table: Option<toml::Value> = text.parse::<toml::Table>().ok().map(toml::Value::Table);
-    let found = path
-        .split('.')
-        .try_fold(table, |value, key| Some(value?.get(key).cloned()))
-        .flatten();
-    let items = found.and_then(|value| value.as_array().cloned()).unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| item.as_str().map(str::to_owned))
-        .collect()
+    let whole = text.parse().map_or_else(|_| Table::new().into(), toml::Value::Table);
+    let found = path.split('.').try_fold(&whole, |value, key| value.get(key));
+    let items = found.and_then(toml::Value::as_array).into_iter().flatten();
+    items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hit) -> Option<Program> {
@@ -299,43 +249,35 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
         Packages::Own | Packages::Any => project.install(&start.with),
     };
     let build = join(install, fill_all(build));
-    let own = hit.own.iter().chain(&others);
-    let texts: Vec<&str> = own.filter_map(|path| files.text(path)).collect();
+    let sources: Vec<&str> = hit.own.iter().chain(&others).copied().collect();
+    let texts: Vec<&str> = sources.iter().filter_map(|path| files.text(path)).collect();
     let mut hints = hints::of(&texts);
     let starts_in =
         Some(fill(&start.working_directory, &values, 0)).filter(|folder| !folder.is_empty() && folder != ".");
     let command = plain(fill_all(&start.command), starts_in.is_none());
-    let tells = |value: &String| {
-        ["{port}", "{address}", "{host}"]
-            .iter()
-            .any(|name| value.contains(name))
-    };
+    let tells = |text: &String| ["{port}", "{address}", "{host}"].iter().any(|name| text.contains(name));
     let (telling, env): (Vec<_>, Vec<_>) = start.env.clone().into_iter().partition(|(_, value)| tells(value));
     if let Some((name, value)) = telling.into_iter().next() {
         hints.port = Some(PortSetting::variable(name, value));
     } else if !start.args.is_empty() {
         hints.port = Some(port_settings::by_args(fill_all(&start.args)));
-    } else if command
-        .iter()
-        .any(|word| word.contains("{port}") || word.contains("{address}"))
-    {
+    } else if command.iter().any(tells) {
         hints.port = Some(PortSetting::default());
     }
+    let fill_value = |(name, value): (String, String)| (name, fill(&value, &values, 0));
     Some(Program {
         name: name(files, start, hit, &values),
         about: about(start, hit),
         http,
         grpc,
-        launch: LaunchMethod::Command { build, command },
+        started: Started::Command(command),
+        build,
         folder: starts_in,
         hints,
         before: start.before.iter().map(|words| fill_all(words)).collect(),
-        env: env
-            .into_iter()
-            .map(|(name, value)| (name, fill(&value, &values, 0)))
-            .collect(),
+        env: env.into_iter().map(fill_value).collect(),
         alone: start.alone,
-        sources: hit.own.iter().chain(&others).map(|path| (*path).to_owned()).collect(),
+        sources: sources.into_iter().map(str::to_owned).collect(),
         language: recipe.setup,
         manifest: project.manifest_folder,
     })
@@ -343,13 +285,12 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
 
 /// Where it was found, for people.
 fn about(start: &Start, hit: &Hit) -> String {
-    let target = hit.groups.get("target").and_then(|value| match value {
-        Value::One(target) => Some(format!("{}, target {target}", hit.path)),
-        Value::Many(_) => None,
-    });
     match start.each {
         Each::Folder => word(folder_of(hit.path)),
-        Each::File | Each::Match => target.unwrap_or_else(|| hit.path.to_owned()),
+        _ if hit.groups.contains_key("target") => {
+            format!("{}, target {}", hit.path, values_text(&hit.groups, "target"))
+        }
+        Each::File | Each::Match => hit.path.to_owned(),
     }
 }
 
@@ -388,29 +329,20 @@ fn others<'a>(
     project: &'a str,
     hit: &'a Hit,
 ) -> impl Iterator<Item = &'a str> {
-    let inner = |path: &str| {
+    let has_manifest = |folder: &str| (recipe.manifests.iter()).any(|one| files.has(&format!("{folder}{}", one.file)));
+    let inner = move |path: &str| {
         let mut between = folders_up(folder_of(path)).take_while(|folder| folder.len() > project.len());
-        between.any(|folder| {
-            recipe
-                .manifests
-                .iter()
-                .any(|one| files.has(&format!("{folder}{}", one.file)))
-        })
+        between.any(has_manifest)
     };
-    let is_source = |path: &str| {
-        path.rsplit_once('.')
-            .is_some_and(|(_, end)| recipe.sources.iter().any(|one| one == end))
+    let is_source = |path: &str| ending_of(path).is_some_and(|end| recipe.sources.iter().any(|one| one == end));
+    let is_other = move |(path, text): &(&str, &str)| {
+        path.starts_with(project)
+            && is_source(path)
+            && !hit.own.contains(path)
+            && !(fits(&start.file, path) && start.contains.fits(text))
+            && !inner(path)
     };
-    files
-        .all()
-        .filter(move |(path, text)| {
-            path.starts_with(project)
-                && is_source(path)
-                && !hit.own.contains(path)
-                && !(fits(&start.file, path) && start.contains.fits(text))
-                && !inner(path)
-        })
-        .map(|(path, _)| path)
+    files.all().filter(is_other).map(|(path, _)| path)
 }
 
 /// Whether the program serves HTTP and gRPC: by its own files, or by the project's others if they say nothing. `None` if neither.
@@ -419,13 +351,10 @@ fn serves(files: &Files, start: &Start, hit: &Hit, others: &[&str]) -> Option<(b
         return Some((true, false));
     }
     let any = |paths: &[&str], pattern: &Option<Pattern>| {
-        let matches = |pattern: &Pattern| {
-            paths
-                .iter()
-                .filter_map(|path| files.text(path))
-                .any(|text| pattern.fits(text))
-        };
-        pattern.as_ref().is_some_and(matches)
+        let mut texts = paths.iter().filter_map(|path| files.text(path));
+        pattern
+            .as_ref()
+            .is_some_and(|pattern| texts.any(|text| pattern.fits(text)))
     };
     let both = |paths: &[&str]| {
         let grpc = any(paths, &start.grpc);
@@ -449,22 +378,24 @@ fn set_places(values: &mut Values, files: &Files, project: &str, (path, own): (&
     let below = path.strip_prefix(top.as_str()).unwrap_or(path);
     let module = below.rsplit_once('.').map_or(below, |(module, _)| module);
     let module = module.trim_end_matches("/__init__");
-    let mut set = |name: &str, value: String| values.insert(name.to_owned(), Value::One(value));
-    set("file", path.to_owned());
-    set("folder", word(folder));
-    set("stem", stem.to_owned());
-    set("inside", word(inside));
-    set("up", "../".repeat(project.matches('/').count()));
-    set("imports", word(&top));
-    set("module", module.replace('/', "."));
-    set("module_path", module.to_owned());
-    set("python_package", module.trim_end_matches("/__main__").replace('/', "."));
     let go_to = match project {
         "" => String::new(),
         folder => format!("cd {} && ", word(folder)),
     };
-    set("in_project", go_to);
-    set("project", word(project));
+    let places = [
+        ("file", path.to_owned()),
+        ("folder", word(folder)),
+        ("stem", stem.to_owned()),
+        ("inside", word(inside)),
+        ("up", "../".repeat(project.matches('/').count())),
+        ("imports", word(&top)),
+        ("module", module.replace('/', ".")),
+        ("module_path", module.to_owned()),
+        ("python_package", module.trim_end_matches("/__main__").replace('/', ".")),
+        ("in_project", go_to),
+        ("project", word(project)),
+    ];
+    values.extend(places.map(|(name, value)| (name.to_owned(), Value::One(value))));
 }
 
 /// The folder that imports of Python start from: the one around the packages of a file, otherwise that of `manage.py`, `src`, or the

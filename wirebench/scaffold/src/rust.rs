@@ -1,12 +1,11 @@
 //! Rust: binaries of packages that depend on a server framework.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use toml::{Table, Value};
 
 use crate::files::Files;
 use crate::hints;
-use crate::program::{Language, LaunchMethod, Program, argv, slug};
+use crate::program::{Language, Program, argv, slug};
+use wirebench_declare::server::Program as Started;
 
 const HTTP: [&str; 10] = [
     "axum",
@@ -32,13 +31,8 @@ pub(super) fn programs(files: &Files) -> Vec<Program> {
 fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
     let manifest: Table = text.parse().ok()?;
     let name = manifest.get("package")?.get("name")?.as_str()?;
-    let dependencies: BTreeSet<&str> = manifest
-        .get("dependencies")?
-        .as_table()?
-        .keys()
-        .map(String::as_str)
-        .collect();
-    let uses = |known: &[&str]| known.iter().any(|one| dependencies.contains(one));
+    let dependencies = manifest.get("dependencies")?.as_table()?;
+    let uses = |known: &[&str]| known.iter().any(|one| dependencies.contains_key(*one));
     let (http, grpc) = (uses(&HTTP), uses(&GRPC));
     if HTTP.contains(&name) {
         return Some(examples(files, folder, &manifest).collect());
@@ -49,35 +43,24 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
     let binaries = binaries(files, folder, &manifest, name);
     let alone = binaries.len() == 1;
     let program = |(binary, main): (String, String)| {
-        let sources = format!("{folder}src/");
-        let bins = format!("{sources}bin/");
-        let own = files.text(&main).into_iter();
-        let libraries = || {
-            files
-                .below(&sources, &["rs"])
-                .filter(|(path, _)| *path != main && !path.starts_with(&bins) && **path != *format!("{sources}main.rs"))
-        };
-        let others = libraries().map(|(_, text)| text);
+        let (below, bins) = (format!("{folder}src/"), format!("{folder}src/bin/"));
+        let is_library = |path: &str| path != main && !path.starts_with(&bins) && path != format!("{below}main.rs");
+        let libraries = files.below(&below, "rs").filter(|(path, _)| is_library(path));
+        let own = (main.as_str(), files.text(&main).unwrap_or_default());
+        let (sources, texts): (Vec<&str>, Vec<&str>) = std::iter::once(own).chain(libraries).unzip();
+        let (started, build) = launch(files, folder, name, &binary, alone);
         Program {
             name: slug(&binary),
             about: format!("{folder}Cargo.toml, binary {binary}"),
             http,
             grpc,
-            launch: launch_method(files, folder, name, &binary, alone),
-            folder: None,
-            before: Vec::new(),
-            env: BTreeMap::new(),
-            alone: false,
-            hints: hints::of(&own.chain(others).collect::<Vec<_>>()),
-            sources: std::iter::once(main.clone())
-                .chain(libraries().map(|(path, _)| path.to_owned()))
-                .collect(),
+            started,
+            build,
+            hints: hints::of(&texts),
+            sources: argv(&sources),
             language: Language::Rust,
-            manifest: if files.has("Cargo.toml") {
-                String::new()
-            } else {
-                folder.to_owned()
-            },
+            manifest: if files.has("Cargo.toml") { "" } else { folder }.to_owned(),
+            ..Program::default()
         }
     };
     Some(binaries.into_iter().map(program).collect())
@@ -85,63 +68,55 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
 
 /// The examples of a server framework that listen.
 fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Table) -> impl Iterator<Item = Program> + 'a {
-    let listens = |text: &str| {
-        ["serve(", ".run(", "::bind(", "launch"]
-            .iter()
-            .any(|word| text.contains(word))
-    };
+    const LISTENS: [&str; 4] = ["serve(", ".run(", "::bind(", "launch"];
     let place = format!("{folder}examples/");
-    let found = files.all().filter_map(move |(path, text)| {
+    files.all().filter_map(move |(path, text)| {
         let name = path.strip_prefix(&place)?.strip_suffix(".rs")?;
-        (is_plain(name) && listens(text)).then_some((path, name, text))
-    });
-    found.map(move |(path, name, text)| {
-        let declared = manifest.get("example").and_then(Value::as_array).into_iter().flatten();
-        let declared = declared.filter(|one| one.get("name").and_then(Value::as_str) == Some(name));
-        let features = declared
-            .filter_map(|one| one.get("required-features")?.as_array())
-            .flatten();
-        let features: Vec<&str> = features.filter_map(Value::as_str).collect();
-        let manifest_path = format!("{folder}Cargo.toml");
-        let mut build = argv(&[
+        if !is_plain(name) || !LISTENS.iter().any(|word| text.contains(word)) {
+            return None;
+        }
+        let mut declared = tables(manifest, "example");
+        let declared = declared.find(|one| one.get("name").and_then(Value::as_str) == Some(name));
+        let features = declared.and_then(|one| one.get("required-features")?.as_array());
+        let features: Vec<&str> = features.into_iter().flatten().filter_map(Value::as_str).collect();
+        let (manifest, features) = (format!("{folder}Cargo.toml"), features.join(","));
+        let build = [
             "cargo",
             "build",
             "--release",
             "--manifest-path",
-            &manifest_path,
+            &manifest,
             "--example",
             name,
-        ]);
-        if !features.is_empty() {
-            build.extend(argv(&["--features", &features.join(",")]));
-        }
+        ];
+        let with = ["--features", &features];
+        let with = if features.is_empty() { &[][..] } else { &with };
         let target = if files.has("Cargo.toml") { "" } else { folder };
-        Program {
+        Some(Program {
             name: slug(name),
             about: path.to_owned(),
             http: true,
-            grpc: false,
-            launch: LaunchMethod::Command {
-                build: Some(build),
-                command: vec![format!("{target}target/release/examples/{name}")],
-            },
-            folder: None,
-            before: Vec::new(),
-            env: BTreeMap::new(),
-            alone: false,
+            started: Started::Command(vec![format!("{target}target/release/examples/{name}")]),
+            build: Some(argv(&[&build, with].concat())),
             hints: hints::of(&[text]),
             sources: vec![path.to_owned()],
             language: Language::Rust,
             manifest: folder.to_owned(),
-        }
+            ..Program::default()
+        })
     })
 }
 
+/// The tables of a list in a manifest, such as `[[bin]]`.
+fn tables<'a>(manifest: &'a Table, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    manifest.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
 /// How a binary of a package is built and started; `alone` if the package has no other binary.
-fn launch_method(files: &Files, folder: &str, package: &str, binary: &str, alone: bool) -> LaunchMethod {
+fn launch(files: &Files, folder: &str, package: &str, binary: &str, alone: bool) -> (Started, Option<Vec<String>>) {
     let in_workspace = folder.is_empty() || files.has("Cargo.toml");
     if in_workspace && alone {
-        return LaunchMethod::Package(package.to_owned());
+        return (Started::Package(package.to_owned()), None);
     }
     // A package of its own may lie below a top that is not Cargo's.
     let manifest = format!("{folder}Cargo.toml");
@@ -155,34 +130,26 @@ fn launch_method(files: &Files, folder: &str, package: &str, binary: &str, alone
         &which,
         &["--bin", binary],
     ];
-    LaunchMethod::Command {
-        build: Some(argv(&build.concat())),
-        command: vec![format!("{target}target/release/{binary}")],
-    }
+    let command = vec![format!("{target}target/release/{binary}")];
+    (Started::Command(command), Some(argv(&build.concat())))
 }
 
 /// Each binary's name and main file.
 fn binaries(files: &Files, folder: &str, manifest: &Table, package: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
-    let declared = manifest.get("bin").and_then(Value::as_array).into_iter().flatten();
-    for binary in declared {
-        let Some(name) = binary.get("name").and_then(Value::as_str) else {
-            continue;
-        };
-        let usual = if name == package {
-            "src/main.rs".to_owned()
-        } else {
-            format!("src/bin/{name}.rs")
-        };
-        let main = binary.get("path").and_then(Value::as_str).map_or(usual, str::to_owned);
-        found.push((name.to_owned(), format!("{folder}{main}")));
+    for binary in tables(manifest, "bin") {
+        let text = |key: &str| binary.get(key).and_then(Value::as_str);
+        let Some(name) = text("name") else { continue };
+        let usual = format!("src/bin/{name}.rs");
+        let usual = if name == package { "src/main.rs" } else { &usual };
+        found.push((name.to_owned(), format!("{folder}{}", text("path").unwrap_or(usual))));
     }
     let main = format!("{folder}src/main.rs");
     if files.has(&main) && found.iter().all(|(_, known)| *known != main) {
         found.push((package.to_owned(), main));
     }
     let bin = format!("{folder}src/bin/");
-    for (path, _) in files.below(&bin, &["rs"]) {
+    for (path, _) in files.below(&bin, "rs") {
         let name = path[bin.len()..].trim_end_matches(".rs").trim_end_matches("/main");
         if !name.contains('/') && found.iter().all(|(_, known)| known != path) {
             found.push((name.to_owned(), path.to_owned()));
@@ -221,8 +188,8 @@ mod tests {
         let found = programs(&files);
         assert_eq!(found.len(), 1);
         assert_eq!(
-            (found[0].launch.clone(), found[0].http, found[0].grpc),
-            (LaunchMethod::Package("api".into()), true, false)
+            (found[0].started.clone(), found[0].http, found[0].grpc),
+            (Started::Package("api".into()), true, false)
         );
         assert_eq!(found[0].hints.port, Some(by_args(argv(&["--listen", "{address}"]))));
         assert_eq!(found[0].hints.path.as_deref(), Some("/users"));
@@ -240,14 +207,10 @@ mod tests {
         let names: Vec<&str> = top.iter().map(|program| program.name.as_str()).collect();
         assert_eq!(names, ["one", "two"]);
         assert!(top.iter().all(|program| program.grpc && !program.http));
-        let LaunchMethod::Command {
-            build: Some(build),
-            command,
-        } = &of("server/")[1].launch
-        else {
-            panic!("{top:?}")
-        };
+        let below = &of("server/")[1];
+        let build = below.build.as_ref().unwrap();
         assert!(build.contains(&"server/Cargo.toml".to_owned()), "{build:?}");
-        assert_eq!(command, &["server/target/release/two"]);
+        let expected = Started::Command(vec!["server/target/release/two".into()]);
+        assert_eq!(below.started, expected);
     }
 }

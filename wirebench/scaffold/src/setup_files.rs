@@ -23,25 +23,15 @@ pub struct SetupFile {
 /// Every file that init may write.
 #[must_use]
 pub fn files(folder: &Path, found: &Found, facts: &WorkflowFacts) -> Vec<SetupFile> {
-    let mut files = vec![SetupFile {
-        file: folder.join("wirebench.toml"),
-        text: found.toml.clone(),
-    }];
+    let mut files = vec![(folder.join("wirebench.toml"), found.toml.clone())];
     let ignore = folder.join(".gitignore");
     if !ignore.exists() {
-        files.push(SetupFile {
-            file: ignore,
-            text: IGNORED.map(|line| format!("{line}\n")).concat(),
-        });
+        files.push((ignore, IGNORED.map(|line| format!("{line}\n")).concat()));
     }
     let top = git::top(folder).unwrap_or_else(|| folder.to_path_buf());
-    for (name, text) in workflows(facts) {
-        files.push(SetupFile {
-            file: top.join(".github/workflows").join(name),
-            text,
-        });
-    }
-    files
+    let workflows = workflows(facts).into_iter();
+    files.extend(workflows.map(|(name, text)| (top.join(".github/workflows").join(name), text)));
+    files.into_iter().map(|(file, text)| SetupFile { file, text }).collect()
 }
 
 impl SetupFile {
@@ -62,10 +52,7 @@ impl SetupFile {
     /// Its path relative to the folder, if it is below it; otherwise the full path.
     #[must_use]
     pub fn shown(&self, folder: &Path) -> String {
-        self.file
-            .strip_prefix(folder)
-            .unwrap_or(&self.file)
-            .display()
-            .to_string()
+        let shown = self.file.strip_prefix(folder).unwrap_or(&self.file);
+        shown.display().to_string()
     }
 }

@@ -32,19 +32,8 @@ pub(super) fn text(text: &str) -> String {
     if text.contains('"') && !text.contains('\'') && !text.contains(char::is_control) {
         return format!("'{text}'");
     }
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    // JSON's escapes are TOML's, which escapes one more control character.
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
 /// A list of texts as TOML writes it, on one line.

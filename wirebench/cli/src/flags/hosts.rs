@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 
+use crate::flags::with_flag;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::remote::Address;
 
@@ -19,9 +20,10 @@ pub(crate) struct HostArgs {
 }
 
 /// Whether server and driver get separate cores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Pin {
     /// A quarter of the cores for the server, the rest for the driver, where there are two or more.
+    #[default]
     Auto,
     /// Server and driver share all cores.
     Off,
@@ -38,13 +40,8 @@ impl HostArgs {
 
     /// The flags again, for the command that repeats a run. A record names no host and no user.
     pub(crate) fn as_flags(&self) -> Vec<String> {
-        let flags = [
-            ("--server-host", &self.server_host),
-            ("--driver-host", &self.driver_host),
-        ];
-        let given = flags.into_iter().filter(|(_, host)| host.is_some());
-        given
-            .flat_map(|(flag, _)| [flag.to_owned(), "ssh://HOST".to_owned()])
-            .collect()
+        let server_host = with_flag("--server-host", self.server_host.as_ref().map(|_| "ssh://HOST"));
+        let driver_host = with_flag("--driver-host", self.driver_host.as_ref().map(|_| "ssh://HOST"));
+        server_host.chain(driver_host).collect()
     }
 }

@@ -3,9 +3,11 @@
 use clap_complete::ArgValueCandidates;
 
 use crate::candidates;
+use crate::flags::with_flag;
 use crate::outcome::UsageError;
 use wirebench_declare::Project;
 use wirebench_declare::plan::Selection;
+use wirebench_declare::profiles::names_of;
 use wirebench_declare::project::Profile;
 use wirebench_record::run::Variant;
 
@@ -19,7 +21,7 @@ pub(crate) struct Scope<'a> {
 }
 
 /// Which profile and which series.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct SelectionArgs {
     /// Profile from wirebench.toml; without it, its default_profile, or with a baseline its compare.profile.
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(candidates::profiles))]
@@ -40,13 +42,10 @@ pub(crate) struct SelectionArgs {
 
 impl SelectionArgs {
     /// Every series of a profile: the named one, or the default.
-    pub(crate) const fn whole(profile: Option<String>) -> Self {
+    pub(crate) fn whole(profile: Option<String>) -> Self {
         Self {
             profile,
-            scenario: Vec::new(),
-            server: Vec::new(),
-            driver: Vec::new(),
-            series: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -85,18 +84,10 @@ impl SelectionArgs {
     ) -> anyhow::Result<(&'a str, &'a Profile)> {
         let config = &project.config;
         let name = self.profile.as_ref().or(preferred).unwrap_or(&config.default_profile);
-        let known = || {
-            config
-                .profiles
-                .keys()
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
         let unknown = || {
+            let known = names_of(&config.profiles);
             UsageError(format!(
-                "--profile {name}: no such profile in wirebench.toml; there are {}",
-                known()
+                "--profile {name}: no such profile in wirebench.toml; there are {known}"
             ))
         };
         let (name, profile) = config.profiles.get_key_value(name).ok_or_else(unknown)?;
@@ -114,19 +105,11 @@ impl SelectionArgs {
 
     /// The flags again, for the command that repeats a run.
     pub(crate) fn as_flags(&self) -> Vec<String> {
-        let lists = [
-            ("--scenario", &self.scenario),
-            ("--server", &self.server),
-            ("--driver", &self.driver),
-            ("--series", &self.series),
-        ];
-        let globs = lists
-            .into_iter()
-            .flat_map(|(flag, list)| list.iter().flat_map(move |glob| [flag.to_owned(), glob.clone()]));
-        self.profile
-            .iter()
-            .flat_map(|name| ["--profile".to_owned(), name.clone()])
-            .chain(globs)
+        with_flag("--profile", &self.profile)
+            .chain(with_flag("--scenario", &self.scenario))
+            .chain(with_flag("--server", &self.server))
+            .chain(with_flag("--driver", &self.driver))
+            .chain(with_flag("--series", &self.series))
             .collect()
     }
 }

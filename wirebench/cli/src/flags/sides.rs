@@ -35,32 +35,26 @@ impl SideArgs {
     /// # Errors
     /// When a SIDE is no folder with a wirebench.toml, no revision and no SERVER=COMMAND.
     pub(crate) fn sides(&self, project: &Project, from: &Path) -> Result<Vec<SideRequest>, UsageError> {
-        let mut reference = self.reference.clone();
-        let mut reference_from = from;
-        if let (true, false, Some(pinned)) = (
-            reference.is_empty(),
-            self.baseline.is_empty(),
-            &project.config.compare.reference,
-        ) {
-            reference = vec![pinned.clone()];
-            reference_from = &project.root;
-        }
+        let pinned = project.config.compare.reference.as_ref();
+        let reference = match pinned.filter(|_| self.reference.is_empty() && !self.baseline.is_empty()) {
+            Some(pinned) => (Variant::Reference, std::slice::from_ref(pinned), project.root.as_path()),
+            None => (Variant::Reference, self.reference.as_slice(), from),
+        };
         let given = [
-            (Variant::Baseline, &self.baseline, from),
-            (Variant::Candidate, &self.candidate, from),
-            (Variant::Reference, &reference, reference_from),
+            (Variant::Baseline, self.baseline.as_slice(), from),
+            (Variant::Candidate, self.candidate.as_slice(), from),
+            reference,
         ];
-        given
-            .into_iter()
-            .filter(|(variant, words, _)| *variant == Variant::Candidate || !words.is_empty())
-            .map(|(variant, words, from)| {
-                Ok(SideRequest {
-                    variant,
-                    words: words.clone(),
-                    source: what(project, variant, words, from)?,
-                })
+        let given = given.into_iter();
+        let given = given.filter(|(variant, words, _)| *variant == Variant::Candidate || !words.is_empty());
+        let side = |(variant, words, from): (Variant, &[String], &Path)| {
+            Ok(SideRequest {
+                variant,
+                words: words.to_vec(),
+                source: what(project, variant, words, from)?,
             })
-            .collect()
+        };
+        given.map(side).collect()
     }
 }
 
@@ -71,24 +65,22 @@ fn what(project: &Project, variant: Variant, words: &[String], from: &Path) -> R
         [] => Ok(CodeSource::Project),
         [word] if !word.is_empty() && from.join(word).join("wirebench.toml").is_file() => {
             let folder = std::path::absolute(from.join(word)).map_err(|error| UsageError(error.to_string()))?;
-            let same = folder.canonicalize().ok() == project.folder.canonicalize().ok();
+            if folder.canonicalize().ok() == project.folder.canonicalize().ok() {
+                return Ok(CodeSource::Project);
+            }
             // The folder of a project that extends one above it stands for the whole clone.
             let within = project.within();
             let above = folder.ancestors().nth(within.components().count());
             let clone = above.filter(|_| folder.ends_with(within)).unwrap_or(&folder);
-            Ok(if same {
-                CodeSource::Project
-            } else {
-                CodeSource::Folder(clone.to_path_buf())
-            })
+            Ok(CodeSource::Folder(clone.to_path_buf()))
         }
         [word] if prebuilt[0].is_none() => {
+            let (file, names) = (from.join(word).join("wirebench.toml"), names(&project.servers));
             let found = git::resolve(&project.root, word).map_err(|error| {
                 UsageError(format!(
                     "{flag} {word}: not a folder with a wirebench.toml (looked for {}), not a git revision ({error}), \
-                     and not SERVER=COMMAND with one of the servers {}",
-                    from.join(word).join("wirebench.toml").display(),
-                    names(&project.servers),
+                     and not SERVER=COMMAND with one of the servers {names}",
+                    file.display(),
                 ))
             })?;
             Ok(CodeSource::Revision(found))
@@ -96,20 +88,17 @@ fn what(project: &Project, variant: Variant, words: &[String], from: &Path) -> R
         _ => {
             let mut commands = BTreeMap::new();
             for (word, prebuilt) in words.iter().zip(prebuilt) {
+                let wrong = |message: String| UsageError(format!("{flag} {word}: {message}"));
                 let Some((server, command)) = prebuilt else {
-                    let message = format!(
-                        "{flag} {word}: given several times, each must be SERVER=COMMAND with one of the servers {}",
-                        names(&project.servers)
-                    );
-                    return Err(UsageError(message));
+                    let names = names(&project.servers);
+                    return Err(wrong(format!(
+                        "given several times, each must be SERVER=COMMAND with one of the servers {names}"
+                    )));
                 };
-                let command = command_line(command, from).ok_or_else(|| {
-                    UsageError(format!(
-                        "{flag} {word}: expected a command after {server}=, quoted as a shell would"
-                    ))
-                })?;
+                let command = command_line(command, from)
+                    .ok_or_else(|| wrong(format!("expected a command after {server}=, quoted as a shell would")))?;
                 if commands.insert(server.to_owned(), command).is_some() {
-                    return Err(UsageError(format!("{flag} {word}: server {server} is given twice")));
+                    return Err(wrong(format!("server {server} is given twice")));
                 }
             }
             Ok(CodeSource::Commands(commands))
@@ -120,10 +109,8 @@ fn what(project: &Project, variant: Variant, words: &[String], from: &Path) -> R
 /// The server and the command of SERVER=COMMAND.
 fn command_of<'a>(servers: &[Server], word: &'a str) -> Option<(&'a str, &'a str)> {
     let (server, command) = word.split_once('=')?;
-    servers
-        .iter()
-        .any(|known| known.name == server)
-        .then_some((server, command))
+    let is_known = servers.iter().any(|known| known.name == server);
+    is_known.then_some((server, command))
 }
 
 /// Splits a command into words; a program with a `/` is relative to a folder.

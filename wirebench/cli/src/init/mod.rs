@@ -70,12 +70,8 @@ fn commit_of(args: &Args) -> Option<String> {
 }
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
-    let folder = args
-        .folder
-        .clone()
-        .or(root.given.clone())
-        .unwrap_or_else(|| PathBuf::from("."));
-    let folder = std::path::absolute(folder)?;
+    let given = args.folder.as_ref().or(root.given.as_ref());
+    let folder = std::path::absolute(given.map_or(Path::new("."), PathBuf::as_path))?;
     if !folder.is_dir() {
         return Err(UsageError(format!("{}: no such folder", folder.display())).into());
     }
@@ -114,10 +110,8 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let mut kept = 0;
     for file in &files {
         let name = file.shown(&folder);
-        if file
-            .write_new()
-            .with_context(|| format!("{}: cannot be written", file.file.display()))?
-        {
+        let unwritable = || format!("{}: cannot be written", file.file.display());
+        if file.write_new().with_context(unwritable)? {
             println!("wrote     {name}");
         } else {
             kept += 1;

@@ -9,13 +9,14 @@ use crate::flags::lock::LockArgs;
 use crate::flags::only::Only;
 use crate::flags::selection::SelectionArgs;
 use crate::flags::sides::SideArgs;
+use crate::flags::with_flag;
 use crate::folders::results;
 use wirebench_declare::Project;
 use wirebench_declare::plan::shards::Shard;
 use wirebench_declare::span::Span;
 
 /// Builds servers, measures every series, and reports; with a baseline, judges the change.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:
   wirebench run --profile quick
   wirebench run --baseline main --profile quick   the working tree against a revision
@@ -78,18 +79,7 @@ impl Args {
             sides,
             selection,
             lock,
-            only: None,
-            shard: None,
-            rounds: None,
-            budget: None,
-            seed: None,
-            pin: Pin::Auto,
-            out: None,
-            keep_raw: false,
-            json: false,
-            bisect: false,
-            cluster: Box::default(),
-            hosts: HostArgs::default(),
+            ..Self::default()
         }
     }
 
@@ -109,10 +99,10 @@ impl Args {
 
     /// Rounds, seed and budget as flags, for the command that repeats a run.
     pub(super) fn amount_as_flags(&self, rounds: u32, seed: u64) -> Vec<String> {
-        let mut words = vec!["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()];
-        if let Some(budget) = self.budget {
-            words.extend(["--budget".into(), budget.as_flag()]);
-        }
-        words
+        let budget = with_flag("--budget", self.budget.map(Span::as_flag));
+        with_flag("--rounds", [rounds])
+            .chain(with_flag("--seed", [seed]))
+            .chain(budget)
+            .collect()
     }
 }

@@ -1,5 +1,7 @@
 //! The flags of a run on a Kubernetes cluster.
 
+use crate::flags::with_flag;
+
 /// The flags of a run on a cluster.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "On a Kubernetes cluster")]
@@ -34,19 +36,13 @@ impl ClusterArgs {
 
     /// The flags again, for the command that repeats a run.
     pub(super) fn as_flags(&self) -> Vec<String> {
-        let pods = self.pods().to_string();
-        let replicas = self.replicas.map(|replicas| replicas.to_string());
-        let flags = [
-            ("--overlay", Some(self.overlay.join(","))),
-            ("--load-image", self.load_image.clone()),
-            ("--load-pods", Some(pods)),
-            ("--replicas", replicas),
-            ("--context", self.context.clone()),
-            ("--namespace", self.namespace.clone()),
-        ];
-        let given = flags
-            .into_iter()
-            .filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
-        std::iter::once("--cluster".to_owned()).chain(given.flatten()).collect()
+        std::iter::once("--cluster".to_owned())
+            .chain(with_flag("--overlay", [self.overlay.join(",")]))
+            .chain(with_flag("--load-image", &self.load_image))
+            .chain(with_flag("--load-pods", [self.pods()]))
+            .chain(with_flag("--replicas", self.replicas))
+            .chain(with_flag("--context", &self.context))
+            .chain(with_flag("--namespace", &self.namespace))
+            .collect()
     }
 }

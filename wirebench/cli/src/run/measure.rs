@@ -1,9 +1,13 @@
 //! Measures on this machine, and on hosts that it reaches by ssh.
 
+use clap::ValueEnum as _;
+use clap::builder::PossibleValue;
+
 use super::args::Args;
 use crate::flags::hosts::Pin;
 use crate::flags::only::Only;
 use crate::flags::selection::Scope;
+use crate::flags::with_flag;
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec, SideRequest};
@@ -79,13 +83,10 @@ fn repeat_command(args: &Args, sides: &[SideRequest], purpose: Purpose, rounds: 
         words.push("--measure-identical".into());
     }
     words.extend(args.selection.as_flags());
-    if let Some(shard) = args.shard {
-        words.extend(["--shard".into(), shard.to_string()]);
-    }
+    words.extend(with_flag("--shard", args.shard));
     words.extend(args.hosts.as_flags());
-    if let Some(only) = &args.only {
-        words.extend(["--only".into(), only.to_string()]);
-    }
+    let only = args.only.and_then(|only| only.to_possible_value());
+    words.extend(with_flag("--only", only.as_ref().map(PossibleValue::get_name)));
     words.extend(args.amount_as_flags(rounds, seed));
     if args.lock.no_lock {
         words.push("--no-lock".into());

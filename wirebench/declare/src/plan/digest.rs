@@ -13,7 +13,7 @@ use crate::protocol::Protocol;
 use crate::scenario::Load;
 use crate::seed::Seed;
 use crate::server::{Before, LOOPBACK, Operation, Program, Ready, Server};
-use crate::tier::Tier;
+use crate::tier::Part;
 
 pub(super) fn digest(
     protocol: Protocol,
@@ -30,8 +30,8 @@ pub(super) fn digest(
         server: (&'a Program, &'a [Arg], &'a BTreeMap<String, String>, Option<u16>),
         operation: &'a Operation,
         driver: (&'a str, &'a Option<String>, &'a Mode),
-        #[serde(skip_serializing_if = "<[Tier]>::is_empty")]
-        tiers: &'a [Tier],
+        #[serde(skip_serializing_if = "<[Part]>::is_empty")]
+        tiers: &'a [Part],
         ready: (&'a Ready, Vec<&'a Ready>),
         #[serde(skip_serializing_if = "Option::is_none")]
         host: Option<IpAddr>,
@@ -46,14 +46,8 @@ pub(super) fn digest(
     }
     // Every field is named, so that a new one does not compile until it is in the digest or left out with a reason.
     let Server {
-        program,
-        args,
-        env,
-        working_directory,
-        host,
-        port,
+        front,
         ca,
-        ready,
         tiers,
         before,
         seed,
@@ -64,11 +58,26 @@ pub(super) fn digest(
         profiles: _,
         protocols: _,
         operations: _,
+    } = server;
+    let Part {
+        program,
+        args,
+        env,
+        working_directory,
+        host,
+        port,
+        ready,
+        // Names: those of the server.
+        server: _,
+        tier: _,
         // How the code becomes a program: the code is what changes between two measurements.
         build: _,
-        // Only how long wirebench waits.
+        // Only how long wirebench waits, and how it asks.
         ready_timeout: _,
-    } = server;
+        protocol: _,
+        // A front is never kept.
+        keep: _,
+    } = front;
     let definition = Definition {
         protocol,
         load,

@@ -58,32 +58,23 @@ pub fn series<'a>(
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
     wanted::check(project, profile, selection)?;
     let found = declared(project, profile, selection)?;
-    for pattern in &selection.series {
-        let only = wanted_series(std::slice::from_ref(pattern))?;
-        if !found.iter().any(|one| only.is_match(&one.id)) {
-            return Err(PlanError(format!(
-                "--series {pattern}: matches no series; `wirebench list` shows them"
-            )));
-        }
-    }
-    if selection.is_everything() {
-        let unfit = |text: &&String| {
-            let only = only(std::slice::from_ref(*text));
-            !found.iter().any(|one| only.is_match(&one.id))
-        };
-        if let Some(pattern) = profile.series.iter().find(unfit) {
-            return Err(PlanError(format!(
-                "wirebench.toml: profiles.{}.series: \"{pattern}\" matches no series that the profile could have; `wirebench list --scenario … --server … --driver …` shows them",
-                profile.name
-            )));
-        }
-    }
-    if found.is_empty() {
-        let message = "nothing to measure: no chosen scenario, server and driver share a protocol that fits the load; `wirebench list` shows the series there are";
-        Err(PlanError(message.to_owned()))
+    let unfit = |pattern: &&String| {
+        let only = only(std::slice::from_ref(*pattern));
+        !found.iter().any(|one| only.is_match(&one.id))
+    };
+    let message = if let Some(pattern) = selection.series.iter().find(unfit) {
+        format!("--series {pattern}: matches no series; `wirebench list` shows them")
+    } else if let (true, Some(pattern)) = (selection.is_everything(), profile.series.iter().find(unfit)) {
+        format!(
+            "wirebench.toml: profiles.{}.series: \"{pattern}\" matches no series that the profile could have; `wirebench list --scenario … --server … --driver …` shows them",
+            profile.name
+        )
+    } else if found.is_empty() {
+        "nothing to measure: no chosen scenario, server and driver share a protocol that fits the load; `wirebench list` shows the series there are".to_owned()
     } else {
-        Ok(found)
-    }
+        return Ok(found);
+    };
+    Err(PlanError(message))
 }
 
 /// Finds the series of a project that may lack some of the selected scenarios, servers or drivers, such as an older
@@ -98,7 +89,10 @@ pub fn declared<'a>(
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
     let chosen = wanted::chosen(project, profile, selection)?;
     let (counting, within) = (only(&project.config.count.drivers), only(&profile.series));
-    let wanted = wanted_series(&selection.series)?;
+    for pattern in &selection.series {
+        selection::glob("series", pattern)?;
+    }
+    let wanted = only(&selection.series);
     let mut found: Vec<PlannedSeries> = Vec::new();
     // Counted scenarios come last in a project, after the series that they belong to.
     for scenario in &project.scenarios {
@@ -128,17 +122,6 @@ fn is_counted_by(timed: &PlannedSeries, scenario: &Scenario, server: &Server) ->
         && !timed.load.is_counted()
         && timed.scenario.operation == scenario.operation
         && timed.server.name == server.name
-}
-
-/// One matcher for the globs over series of a command line.
-///
-/// # Errors
-/// When one is no glob.
-fn wanted_series(patterns: &[String]) -> Result<GlobSet, PlanError> {
-    for pattern in patterns {
-        selection::glob("series", pattern)?;
-    }
-    Ok(only(patterns))
 }
 
 /// One matcher for several globs.
@@ -181,13 +164,9 @@ fn fit<'a>(
         });
         is_served && is_wanted && can
     };
-    let protocol = Protocol::ALL.into_iter().find(fits)?;
+    let protocol = Protocol::all().find(fits)?;
     let mode = &driver.protocols[&protocol];
-    let load = if scenario.whole {
-        warmed(&scenario.load, profile)
-    } else {
-        capped(&scenario.load, profile)
-    };
+    let load = if scenario.whole { warmed } else { capped }(&scenario.load, profile);
     let id = format!("{}@{}@{}", scenario.name, server.name, driver.name);
     let digest = digest(protocol, &load, server, operation, driver, mode);
     Some(PlannedSeries {
@@ -206,24 +185,18 @@ fn fit<'a>(
 /// Cuts a load to the profile's caps; a request count stays a multiple of the workers.
 fn capped(load: &Load, profile: &Profile) -> Load {
     let workers = u64::from(load.workers());
-    let amount = match &load.amount {
+    let mut load = warmed(load, profile);
+    match &mut load.amount {
         Amount::Requests(requests) => {
-            let requests = *requests;
-            let cap = profile
-                .requests_at_most
-                .map_or(requests, |cap| (cap / workers).max(1) * workers);
-            Amount::Requests(requests.min(cap))
+            let cap = profile.requests_at_most.map(|cap| (cap / workers).max(1) * workers);
+            *requests = cap.map_or(*requests, |cap| cap.min(*requests));
         }
-        Amount::Duration(span) => Amount::Duration(profile.duration_at_most.map_or(*span, |cap| cap.min(*span))),
-        Amount::Samples(samples) => Amount::Samples(*samples),
-        Amount::Stages(stages) => Amount::Stages(load::cut(stages, profile.duration_at_most)),
-        counted @ Amount::Counted { .. } => counted.clone(),
-        Amount::Starts(starts) => Amount::Starts(profile.starts_at_most.map_or(*starts, |cap| cap.max(2).min(*starts))),
-    };
-    Load {
-        amount,
-        ..warmed(load, profile)
+        Amount::Duration(span) => *span = profile.duration_at_most.map_or(*span, |cap| cap.min(*span)),
+        Amount::Stages(stages) => *stages = load::cut(stages, profile.duration_at_most),
+        Amount::Starts(starts) => *starts = profile.starts_at_most.map_or(*starts, |cap| cap.max(2).min(*starts)),
+        Amount::Samples(_) | Amount::Counted { .. } => {}
     }
+    load
 }
 
 /// A load with its own warm-up, or else the profile's.

@@ -91,15 +91,11 @@ fn wanted<'a, 'p>(project: &'a Project, profile: &'p Profile, selection: &'p Sel
     let scenarios = project.scenarios.iter().map(|one| (&*one.name, &one.profiles));
     let servers = project.servers.iter().map(|one| (&*one.name, &one.profiles));
     let drivers = project.drivers.iter().map(|one| (&*one.name, &one.profiles));
+    let (by_scenario, by_server, by_driver) = (&profile.scenarios, &profile.servers, &profile.drivers);
     [
-        pick(
-            "scenario",
-            &selection.scenarios,
-            &profile.scenarios,
-            scenarios.collect(),
-        ),
-        pick("server", &selection.servers, &profile.servers, servers.collect()),
-        pick("driver", &selection.drivers, &profile.drivers, drivers.collect()),
+        pick("scenario", &selection.scenarios, by_scenario, scenarios.collect()),
+        pick("server", &selection.servers, by_server, servers.collect()),
+        pick("driver", &selection.drivers, by_driver, drivers.collect()),
     ]
 }
 
@@ -129,14 +125,14 @@ impl<'a> Wanted<'a, '_> {
     }
 
     fn check(&self) -> Result<(), PlanError> {
-        let kind = self.kind;
+        let (kind, profile) = (self.kind, self.profile);
         for pattern in self.patterns {
             let matched = self.matched(pattern)?;
             if matched.is_empty() {
                 let known: Vec<&str> = self.declared.iter().map(|(name, _)| *name).collect();
+                let known = known.join(", ");
                 return Err(PlanError(format!(
-                    "--{kind} {pattern}: matches no {kind}; there are {}",
-                    known.join(", ")
+                    "--{kind} {pattern}: matches no {kind}; there are {known}"
                 )));
             }
             if !matched.iter().any(|one| self.takes(one, pattern)) {
@@ -144,11 +140,9 @@ impl<'a> Wanted<'a, '_> {
                     let named = profiles.named().unwrap_or_default().join(", ");
                     format!("{name} ({named})")
                 };
-                let found: Vec<String> = matched.iter().map(elsewhere).collect();
+                let found = matched.iter().map(elsewhere).collect::<Vec<_>>().join(", ");
                 return Err(PlanError(format!(
-                    "--{kind} {pattern}: matches no {kind} of profile {}; name one in full to bring it in, or give --profile: {}",
-                    self.profile,
-                    found.join(", ")
+                    "--{kind} {pattern}: matches no {kind} of profile {profile}; name one in full to bring it in, or give --profile: {found}"
                 )));
             }
         }

@@ -276,7 +276,7 @@ impl Counter<'_> {
     /// One more than there are cores, because every run waits for the clock for a part of its time; servers with a
     /// fixed port must follow each other.
     fn workers(&self, jobs: &[Job]) -> usize {
-        let fixed = |job: &Job| job.side.server_of(job.series).port.is_some();
+        let fixed = |job: &Job| job.side.server_of(job.series).front.port.is_some();
         if jobs.iter().any(fixed) {
             1
         } else {

@@ -9,7 +9,7 @@ use wirebench_declare::server::{Ready, Server};
 
 /// Checks once whether a server, whose process group has this id, is ready, through a relay, and not before it listens.
 pub(super) fn check(server: &Server, target: &Target, group: i32) -> impl Fn() -> Result<(), String> + use<> {
-    let (ready, protocol) = (server.ready.clone(), server.protocols[0]);
+    let (ready, protocol) = (server.front.ready.clone(), server.protocols[0]);
     let (address, ca) = (target.front.address.clone(), target.ca.clone());
     let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
     move || {

@@ -147,22 +147,22 @@ impl ServerRun<'_> {
         fs::create_dir_all(folder).map_err(|source| ServerRunError::unwritable(folder, source))?;
         let mut server = self.side.server_of(self.series);
         let slowdown = busy::slowdown(bench.cores.available);
-        server.ready_timeout = Span((server.ready_timeout.0 * self.tool.ready_factor()).mul_f64(slowdown));
-        use_one_thread(&mut server.env);
+        let front = &mut server.front;
+        front.ready_timeout = Span((front.ready_timeout.0 * self.tool.ready_factor()).mul_f64(slowdown));
+        use_one_thread(&mut front.env);
         if let Some(runtime) = self.runtime {
             let made = work::prepare(runtime, bench.root).map_err(ServerRunError::Prepare)?;
             let before = |name: &str| {
-                let declared = server.env.get(name).or_else(|| self.side.environment.get(name));
+                let declared = front.env.get(name).or_else(|| self.side.environment.get(name));
                 declared.cloned().or_else(|| wirebench_spawn::variable(name))
             };
             let root = self.side.repository.as_deref().unwrap_or(bench.root);
             let env = work::environment(runtime, &made, folder, root, before);
-            server
-                .env
-                .extend(env.map_err(|source| ServerRunError::unwritable(folder, source))?);
+            let env = env.map_err(|source| ServerRunError::unwritable(folder, source))?;
+            front.env.extend(env);
         }
         if let Some(longer) = LAYOUTS.get(self.layout).filter(|longer| **longer > 0) {
-            server.env.insert("WIREBENCH_LAYOUT".into(), "_".repeat(*longer));
+            front.env.insert("WIREBENCH_LAYOUT".into(), "_".repeat(*longer));
         }
         let side = self.wrapped(toolbox, folder)?;
         let alone = Cores {

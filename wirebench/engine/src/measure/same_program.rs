@@ -9,13 +9,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use object::{Object as _, ObjectSection as _, SectionFlags};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::measure::dependencies;
 use crate::measure::same_files::{Files, documents_are_unread, is_document, is_of, same_files};
 use crate::measure::side::Side;
 use crate::measure::staging::is_native;
+use wirebench_declare::server::Server;
+use wirebench_declare::tier::Part;
 
 /// Extensions of files that only compilers read: a native program does not read them while it runs.
 const COMPILED: [&str; 14] = [
@@ -70,14 +72,11 @@ impl<'a> Compared<'a> {
         let (Some(before), Some(after)) = (base.servers.get(server), head.servers.get(server)) else {
             return false;
         };
-        let declared = |one| launch_settings(&serde_json::to_value(one).ok()?);
-        let is_declared_equally = declared(before).is_some_and(|settings| declared(after) == Some(settings));
+        let is_declared_equally = launch_settings(before) == launch_settings(after);
         if !is_declared_equally || [base, head].iter().any(|side| side.broken.contains_key(server)) {
             return false;
         }
-        let keys = |server: &wirebench_declare::server::Server| -> Vec<String> {
-            server.behind().chain([server.front()]).map(|part| part.key()).collect()
-        };
+        let keys = |server: &Server| -> Vec<String> { server.parts().map(Part::key).collect() };
         keys(before) == keys(after) && keys(before).iter().all(|key| self.is_same_part(key))
     }
 
@@ -109,19 +108,29 @@ impl<'a> Compared<'a> {
 }
 
 /// How a server is started, without where its programs come from and without its requests.
-fn launch_settings(server: &Value) -> Option<Value> {
-    let mut server = server.as_object()?.clone();
-    server.remove("operations");
-    server.remove("program");
-    for tier in server
-        .get_mut("tiers")
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
-        tier.as_object_mut()?.remove("program");
-    }
-    Some(Value::Object(server))
+fn launch_settings(server: &Server) -> Value {
+    let part = |part: &Part| {
+        json!([
+            part.tier,
+            part.working_directory,
+            part.args,
+            part.env,
+            part.host,
+            part.port,
+            part.keep
+        ])
+    };
+    let parts: Vec<Value> = server.parts().map(part).collect();
+    let ready = &server.front.ready;
+    json!([
+        server.name,
+        server.protocols,
+        server.ca,
+        ready,
+        server.before,
+        server.seed,
+        parts
+    ])
 }
 
 fn is_compiled(name: &Path) -> bool {

@@ -41,8 +41,8 @@ impl Side {
     /// The folder that a process is started in.
     #[must_use]
     pub fn folder_of(&self, part: &Part) -> PathBuf {
-        part.working_directory
-            .map_or_else(|| self.folder.clone(), |below| self.folder.join(below))
+        let below = part.working_directory.as_ref();
+        below.map_or_else(|| self.folder.clone(), |below| self.folder.join(below))
     }
 
     /// A side whose servers are not built yet.
@@ -82,7 +82,7 @@ impl Side {
     pub fn server_of(&self, series: &PlannedSeries) -> Server {
         let mut server = self.servers[&series.server.name].clone();
         let extra = self.extra_args.get(&series.id).into_iter().flatten();
-        server.args.extend(extra.cloned().map(Arg::One));
+        server.front.args.extend(extra.cloned().map(Arg::One));
         server
     }
 
@@ -91,10 +91,10 @@ impl Side {
         let servers = names
             .filter(|name| !self.broken.contains_key(*name))
             .filter_map(|name| self.servers.get(name));
-        let parts = servers.flat_map(|server| server.behind().chain([server.front()]));
-        let build = |part: Part| match (part.program, part.build) {
+        let parts = servers.flat_map(Server::parts);
+        let build = |part: &Part| match (&part.program, &part.build) {
             (Program::Package(package), _) => builder.cached(package).is_none().then(|| format!("package {package}")),
-            (Program::Command(_), build) => build.map(|words| format!("`{}`", shell_words::join(words))),
+            (Program::Command(_), build) => build.as_ref().map(|words| format!("`{}`", shell_words::join(words))),
         };
         parts
             .filter(|part| !self.programs.contains_key(&part.key()))
@@ -105,10 +105,7 @@ impl Side {
     /// Whether one of its servers or tiers is a package of a Cargo workspace.
     #[must_use]
     pub fn declares_packages(&self) -> bool {
-        let mut parts = self
-            .servers
-            .values()
-            .flat_map(|server| server.behind().chain([server.front()]));
+        let mut parts = self.servers.values().flat_map(Server::parts);
         parts.any(|part| matches!(part.program, Program::Package(_)))
     }
 
@@ -124,14 +121,14 @@ impl Side {
             if self.broken.contains_key(name) {
                 continue;
             }
-            let is_missing = |part: &Part| !self.programs.contains_key(&part.key());
-            let parts = server.behind().chain([server.front()]).filter(is_missing);
+            let parts = server.parts().filter(|part| !self.programs.contains_key(&part.key()));
             let found: Result<Vec<_>, String> = parts
-                .map(|part| match cache.program(&part, &self.folder, builder) {
+                .map(|part| match cache.program(part, &self.folder, builder) {
                     Ok(program) => Ok((part.key(), matches!(part.program, Program::Package(_)), program)),
-                    Err(reason) => Err(part
-                        .tier
-                        .map_or(reason.clone(), |tier| format!("tier {tier}: {reason}"))),
+                    Err(reason) => Err(match &part.tier {
+                        Some(tier) => format!("tier {tier}: {reason}"),
+                        None => reason,
+                    }),
                 })
                 .collect();
             match found {
@@ -154,11 +151,8 @@ impl Side {
     /// The build commands of all its servers that install Python packages, also of those that are not built now: all of them
     /// fill one environment.
     fn installing_commands(&self) -> BTreeSet<Vec<String>> {
-        let parts = self
-            .servers
-            .values()
-            .flat_map(|server| server.behind().chain([server.front()]));
-        let builds = parts.filter_map(|part| part.build);
+        let parts = self.servers.values().flat_map(Server::parts);
+        let builds = parts.filter_map(|part| part.build.as_ref());
         builds.filter(|words| python::installs(words)).cloned().collect()
     }
 }
@@ -177,14 +171,14 @@ struct BuildCache {
 impl BuildCache {
     /// The command of a process, program first.
     fn program(&mut self, part: &Part, folder: &Path, builder: &Builder) -> Result<Vec<String>, String> {
-        match part.program {
+        match &part.program {
             Program::Package(package) => {
                 let build = || builder.package(package);
                 let path = self.packages.entry(package.clone()).or_insert_with(build).clone()?;
                 Ok(vec![path.to_string_lossy().into_owned()])
             }
             Program::Command(command) => {
-                if let Some(words) = part.build {
+                if let Some(words) = &part.build {
                     if python::installs(words) && self.environment.is_empty() {
                         let commands = self.installing.iter().map(Vec::as_slice).collect();
                         self.environment = python::environment(folder, &commands, &builder.interrupt)?;

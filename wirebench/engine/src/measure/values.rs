@@ -193,7 +193,7 @@ pub fn environment(series: &PlannedSeries, values: &Values) -> BTreeMap<String, 
 #[must_use]
 pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
     let locations = Locations {
-        address: &authority(series.server.host, "{port}"),
+        address: &authority(series.server.front.host, "{port}"),
         raw: "{raw}",
         body_file: "{body_file}",
         protoset: "{protoset}",

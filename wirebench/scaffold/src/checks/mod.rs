@@ -96,3 +96,9 @@ pub fn packages(checks: &[Check]) -> BTreeSet<&str> {
     let how = lacking.filter_map(|check| check.how.as_deref());
     how.filter_map(install::package).collect()
 }
+
+/// A number of things in words: `1 server`, `2 servers`.
+pub(crate) fn counted(number: usize, word: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{plural}")
+}

@@ -3,44 +3,33 @@
 use std::fs;
 use std::path::Path;
 
-use super::Check;
+use super::{Check, counted};
 use crate::guess::CHANGE_THIS;
 use crate::programs::Programs;
 use crate::repository as clone;
 use wirebench_declare::Project;
 use wirebench_declare::plan::PlannedSeries;
-use wirebench_declare::server::Program;
+use wirebench_declare::server::{Program, Server};
 use wirebench_declare::tier::Part;
 use wirebench_engine::git;
 use wirebench_engine::install;
 use wirebench_engine::measure::{port, tools};
 
-/// A number of things in words: `1 server`, `2 servers`.
-fn counted(number: usize, word: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {word}{plural}")
-}
-
 /// Checks what is declared: lines that were guessed, and the programs and ports of servers.
 pub(super) fn declared(project: &Project, series: &[PlannedSeries]) -> Vec<Check> {
-    let mut checks = vec![Check::ok(
-        "declarations",
-        format!("{}, {} series", counted(project.servers.len(), "server"), series.len()),
-    )];
+    let found = format!("{}, {} series", counted(project.servers.len(), "server"), series.len());
+    let mut checks = vec![Check::ok("declarations", found)];
     let text = fs::read_to_string(project.root.join("wirebench.toml")).unwrap_or_default();
     let guesses = text.lines().filter(|line| line.ends_with(CHANGE_THIS)).count();
     if guesses > 0 {
         let found = format!("{} guessed by `wirebench init`", counted(guesses, "line"));
-        checks.push(Check::warning(
-            "wirebench.toml",
-            found,
-            format!("look at them, and take \"{CHANGE_THIS}\" away"),
-        ));
+        let how = format!("look at them, and take \"{CHANGE_THIS}\" away");
+        checks.push(Check::warning("wirebench.toml", found, how));
     }
     for server in &project.servers {
-        for part in server.behind().chain([server.front()]) {
-            checks.extend(program(project, &part));
-            checks.extend(fixed_port(&part));
+        for part in server.parts() {
+            checks.extend(program(project, part));
+            checks.extend(fixed_port(part));
         }
     }
     checks
@@ -49,7 +38,7 @@ pub(super) fn declared(project: &Project, series: &[PlannedSeries]) -> Vec<Check
 /// Checks the programs that build or start a server, except those that a build makes.
 fn program(project: &Project, part: &Part) -> Option<Check> {
     let name = format!("server {}", part.label());
-    let needed = match (part.program, part.build) {
+    let needed = match (&part.program, &part.build) {
         (Program::Package(_), _) => "cargo",
         (Program::Command(_), Some(build)) => build.first()?,
         (Program::Command(command), None) => command.first()?,
@@ -78,11 +67,10 @@ fn fixed_port(part: &Part) -> Option<Check> {
     }
     Some(match port::free(part.host, part.port) {
         Ok(_) => Check::ok(name, format!("{why}: free")),
-        Err((_, error)) => Check::missing(
-            name,
-            format!("{why}: taken ({error})"),
-            "stop that program, or let args take {port}",
-        ),
+        Err((_, error)) => {
+            let how = "stop that program, or let args take {port}";
+            Check::missing(name, format!("{why}: taken ({error})"), how)
+        }
     })
 }
 
@@ -90,17 +78,14 @@ fn fixed_port(part: &Part) -> Option<Check> {
 /// lock file, cargo, npm and go say themselves.
 pub(super) fn sources(project: &Project) -> Vec<Check> {
     let top = git::top(&project.root).unwrap_or_else(|| project.root.clone());
-    let mut parts = project
-        .servers
-        .iter()
-        .flat_map(|server| server.behind().chain([server.front()]));
-    let protoc = parts.any(|part| is_cargo(&part)).then(|| protoc(&project.root, &top));
+    let mut parts = project.servers.iter().flat_map(Server::parts);
+    let protoc = parts.any(is_cargo).then(|| protoc(&project.root, &top));
     protoc.flatten().into_iter().chain(submodules(&top)).collect()
 }
 
 fn is_cargo(part: &Part) -> bool {
     let by_build = |build: &Vec<String>| build.first().is_some_and(|first| first == "cargo");
-    matches!(part.program, Program::Package(_)) || part.build.is_some_and(by_build)
+    matches!(part.program, Program::Package(_)) || part.build.as_ref().is_some_and(by_build)
 }
 
 /// The compiler of .proto files, where a build script calls it.
@@ -108,10 +93,8 @@ fn protoc(root: &Path, top: &Path) -> Option<Check> {
     let manifest = Programs::of(root, top).ok()?.protoc()?;
     let named = wirebench_spawn::variable("PROTOC").is_some_and(|file| Path::new(&file).is_file());
     if named || tools::locate(root, "protoc").is_some() {
-        return Some(Check::ok(
-            "protoc",
-            format!("there; the build script of {manifest} calls it"),
-        ));
+        let found = format!("there; the build script of {manifest} calls it");
+        return Some(Check::ok("protoc", found));
     }
     let found = format!("not installed: the build script of {manifest} compiles .proto files with it");
     Some(Check::missing("protoc", found, install::of("protoc")))
@@ -123,16 +106,8 @@ fn submodules(top: &Path) -> Option<Check> {
     if !file.is_file() {
         return None;
     }
-    let named = git::output(
-        top,
-        &[
-            "config",
-            "--file",
-            ".gitmodules",
-            "--get-regexp",
-            r"^submodule\..*\.path$",
-        ],
-    )?;
+    let paths = ["--get-regexp", r"^submodule\..*\.path$"];
+    let named = git::output(top, &[&["config", "--file", ".gitmodules"][..], &paths].concat())?;
     let empty = |path: &&str| fs::read_dir(top.join(path)).map_or(true, |mut all| all.next().is_none());
     let paths = named.lines().filter_map(|line| Some(line.split_once(' ')?.1));
     let missing: Vec<&str> = paths.filter(empty).collect();
@@ -146,39 +121,26 @@ fn submodules(top: &Path) -> Option<Check> {
 
 /// Checks git, the clone's history, ignored folders, workflows, and the branch `data`.
 pub(super) fn repository(root: &Path) -> Vec<Check> {
+    let without_git = |found: &str, how: &str| vec![Check::warning("git", found, how)];
     if tools::locate(root, "git").is_none() {
-        return vec![Check::warning(
-            "git",
-            "not installed: no --baseline by revision",
-            install::of("git"),
-        )];
+        return without_git("not installed: no --baseline by revision", &install::of("git"));
     }
     if let Some(words) = git::refusal(root) {
-        let how = "do what git says, or own the checkout";
-        return vec![Check::warning(
-            "git",
-            format!("no --baseline by revision: {words}"),
-            how,
-        )];
+        let found = format!("no --baseline by revision: {words}");
+        return without_git(&found, "do what git says, or own the checkout");
     }
     let Some(top) = git::top(root) else {
         let how = "git init; a baseline may also be a folder or a built program";
-        return vec![Check::warning(
-            "git",
-            "not a repository: no --baseline by revision",
-            how,
-        )];
+        return without_git("not a repository: no --baseline by revision", how);
     };
     let mut checks = vec![commits(root)];
     // .wirebench/ has a .gitignore of its own once it exists.
     for path in [".wirebench/", "results/"] {
-        let kept_on_purpose = path == "results/" && has_own_results(root);
+        // A repository that keeps results of its own says so in results/README.md.
+        let kept_on_purpose = path == "results/" && root.join("results/README.md").is_file();
         if !kept_on_purpose && !clone::is_ignored(root, &format!("{path}file")) {
-            checks.push(Check::warning(
-                path,
-                "is not ignored by git",
-                format!("add /{path} to .gitignore"),
-            ));
+            let how = format!("add /{path} to .gitignore");
+            checks.push(Check::warning(path, "is not ignored by git", how));
         }
     }
     for name in ["bench.yml", "bench-comment.yml"] {
@@ -186,11 +148,8 @@ pub(super) fn repository(root: &Path) -> Vec<Check> {
         checks.push(if top.join(&file).is_file() {
             Check::ok(name, file)
         } else {
-            Check::warning(
-                name,
-                "no such workflow: pull requests are not measured",
-                "wirebench init writes it",
-            )
+            let found = "no such workflow: pull requests are not measured";
+            Check::warning(name, found, "wirebench init writes it")
         });
     }
     checks.push(if clone::knows_branch(root, "data") {
@@ -212,14 +171,8 @@ fn commits(root: &Path) -> Check {
             "git fetch --depth 2, or fetch-depth: 2 for actions/checkout",
         ),
         Some((commits, true)) => Check::ok("git", format!("a shallow clone of {commits} commits")),
-        Some((1, false)) => Check::ok("git", "1 commit".to_owned()),
-        Some((commits, false)) => Check::ok("git", format!("{commits} commits")),
+        Some((commits, false)) => Check::ok("git", counted(commits, "commit")),
     }
-}
-
-/// True if the repository keeps results of its own: results/README.md exists.
-fn has_own_results(root: &Path) -> bool {
-    root.join("results/README.md").is_file()
 }
 
 #[cfg(test)]

@@ -17,15 +17,9 @@ use wirebench_engine::measure::{tools, usage};
 /// Checks jq, gnuplot, the drivers of these series, and the counting tools.
 pub(super) fn tools(project: &Project, series: &[PlannedSeries]) -> Vec<Check> {
     let mut checks = vec![jq(&project.root), gnuplot(&project.root)];
-    let drivers: BTreeMap<&str, &Driver> = series
-        .iter()
-        .map(|one| (one.driver.name.as_str(), one.driver))
-        .collect();
-    checks.extend(
-        drivers
-            .into_values()
-            .flat_map(|driver| one_driver(&project.root, driver)),
-    );
+    let drivers = series.iter().map(|one| (one.driver.name.as_str(), one.driver));
+    let drivers: BTreeMap<&str, &Driver> = drivers.collect();
+    checks.extend(drivers.values().flat_map(|driver| one_driver(&project.root, driver)));
     if project.config.count.enabled {
         checks.extend(counting(&project.root));
     }
@@ -65,24 +59,19 @@ fn gnuplot(root: &Path) -> Check {
 
 fn one_driver(root: &Path, driver: &Driver) -> Vec<Check> {
     let name = format!("driver {}", driver.name);
-    let versioned_by = driver
-        .tool
-        .version_command
-        .first()
-        .filter(|program| !program.starts_with('{'));
-    let mut checks = match tools::check(root, driver) {
-        Ok(found) => return vec![Check::ok(name, format!("{} {}", driver.tool.program, found.version))],
-        Err(error) => {
-            // The error ends with the driver's `install` text.
-            let said = error.to_string();
-            let found = said.split("; ").next().unwrap_or(&said).to_owned();
-            let how = install::known(&driver.tool.program).unwrap_or_else(|| driver.tool.install.clone());
-            vec![Check::missing(name, found, how)]
-        }
+    let tool = &driver.tool;
+    let error = match tools::check(root, driver) {
+        Ok(found) => return vec![Check::ok(name, format!("{} {}", tool.program, found.version))],
+        Err(error) => error.to_string(),
     };
+    // The error ends with the driver's `install` text.
+    let found = error.split("; ").next().unwrap_or(&error);
+    let how = install::known(&tool.program).unwrap_or_else(|| tool.install.clone());
+    let mut checks = vec![Check::missing(name, found, how)];
+    let versioned_by = tool.version_command.first().filter(|program| !program.starts_with('{'));
     if let Some(program) = versioned_by.filter(|program| tools::locate(root, program).is_none()) {
-        let found = format!("not installed: it tells the version of {}", driver.tool.program);
-        checks.push(Check::missing(program.clone(), found, install::of(program)));
+        let found = format!("not installed: it tells the version of {}", tool.program);
+        checks.push(Check::missing(program, found, install::of(program)));
     }
     checks
 }
@@ -93,51 +82,36 @@ fn counting(root: &Path) -> Vec<Check> {
         return vec![Check::warning("counting", "needs Linux", how)];
     }
     let toolbox = Toolbox::look(root);
-    let found = toolbox
-        .installed()
-        .iter()
-        .map(|(name, path)| Check::ok(*name, tools::plain_version(path).unwrap_or_else(|| "there".into())));
+    let version = |path| tools::plain_version(path).unwrap_or_else(|| "there".into());
+    let installed = toolbox.installed();
+    let found = installed.iter().map(|(name, path)| Check::ok(*name, version(path)));
     let missing = toolbox.missing().into_iter().map(|(program, what)| {
-        Check::warning(
-            program,
-            format!("not installed: not counted: {what}"),
-            install::of(program),
-        )
+        let found = format!("not installed: not counted: {what}");
+        Check::warning(program, found, install::of(program))
     });
     found.chain(missing).collect()
 }
 
 /// Cores, frequency governor and steal.
 pub(super) fn machine() -> Vec<Check> {
-    let mut checks = vec![match Cores::split() {
-        cores if cores.server.is_empty() => {
-            let found = format!("{}: server and driver share them", cores.available);
-            Check::warning(
-                "cores",
-                found,
-                "two or more give each side its own, and times hold stiller",
-            )
-        }
-        cores => Check::ok(
+    let cores = Cores::split();
+    let (all, server, driver) = (cores.available, cores.server.len(), cores.driver.len());
+    let mut checks = vec![if server == 0 {
+        let how = "two or more give each side its own, and times hold stiller";
+        Check::warning("cores", format!("{all}: server and driver share them"), how)
+    } else {
+        Check::ok(
             "cores",
-            format!(
-                "{}: {} for the server, {} for the driver",
-                cores.available,
-                cores.server.len(),
-                cores.driver.len()
-            ),
-        ),
+            format!("{all}: {server} for the server, {driver} for the driver"),
+        )
     }];
     if let Ok(governor) = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") {
         let governor = governor.trim();
         checks.push(if governor == "performance" {
             Check::ok("CPU governor", governor)
         } else {
-            Check::warning(
-                "CPU governor",
-                governor,
-                "`performance` makes times hold stiller: cpupower frequency-set --governor performance",
-            )
+            let how = "`performance` makes times hold stiller: cpupower frequency-set --governor performance";
+            Check::warning("CPU governor", governor, how)
         });
     }
     checks.extend(steal());
@@ -154,11 +128,8 @@ fn steal() -> Option<Check> {
     Some(if lost < LOOK / 20 {
         Check::ok("steal", found)
     } else {
-        Check::warning(
-            "steal",
-            found,
-            "other machines on this host take CPU time: disturbed rounds are measured again",
-        )
+        let how = "other machines on this host take CPU time: disturbed rounds are measured again";
+        Check::warning("steal", found, how)
     })
 }
 

@@ -3,15 +3,17 @@
 
 use std::path::Path;
 
-use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, Value};
+use prost_reflect::{
+    DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor, Value,
+};
 
 use super::machine::tells_of_this_machine;
-use super::probed::{Evidence, ProbeContext, ProbedServer};
+use super::probed::{ProbeContext, ProbedServer};
 use crate::probe::speak::PATIENCE;
-use crate::program::slug;
+use crate::program::{slug, unique_name};
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
-use wirebench_declare::server::{GrpcOperation, Operation, ProtoFile, Ready};
+use wirebench_declare::server::{GrpcOperation, Operation, Ready};
 use wirebench_engine::measure::endpoint::Endpoint;
 use wirebench_engine::measure::grpc::call::Call;
 use wirebench_engine::measure::grpc::reflection;
@@ -29,36 +31,31 @@ const UNIMPLEMENTED: &str = "12";
 /// Calls each method, and declares readiness.
 pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call], probed: &mut ProbedServer) {
     let health = Ready::GrpcHealth(String::new());
-    if is_ready(&health, address, Protocol::Grpc, Path::new("")).is_ok() {
-        probed.server.ready = health;
-        let words = "grpc.health.v1.Health/Check answered SERVING";
-        probed.evidence.insert("ready", words.into());
+    let words = if is_ready(&health, address, Protocol::Grpc, Path::new("")).is_ok() {
+        probed.server.front.ready = health;
+        "grpc.health.v1.Health/Check answered SERVING"
     } else {
-        let words = "it has no gRPC health service; it takes connections";
-        probed.evidence.insert("ready", words.into());
-    }
+        "it has no gRPC health service; it takes connections"
+    };
+    probed.evidence.insert("ready", words.into());
     let endpoint = Endpoint {
         address,
         protocol: Protocol::Grpc,
         ca: Path::new(""),
     };
     let reflected = reflection::services(endpoint);
-    for call in calls {
-        let call = Method::declared(call);
-        if let Err(question) = probe_call(context, endpoint, &call, reflected.as_deref(), probed) {
-            probed.questions.push(question);
+    let probe_all = |calls: &[proto::Call], probed: &mut ProbedServer| {
+        for call in calls {
+            if let Err(question) = probe_call(context, endpoint, call, reflected.as_deref(), probed) {
+                probed.questions.push(question);
+            }
         }
-    }
+    };
+    probe_all(calls, probed);
     let known = |service: &&String| calls.iter().any(|call| call.call.starts_with(&format!("{service}/")));
     for service in reflected.iter().flatten().filter(|service| !known(service)) {
-        match Method::reflected(endpoint, service) {
-            Ok(methods) => {
-                for method in &methods {
-                    if let Err(question) = probe_call(context, endpoint, method, reflected.as_deref(), probed) {
-                        probed.questions.push(question);
-                    }
-                }
-            }
+        match reflected_calls(endpoint, service) {
+            Ok(calls) => probe_all(&calls, probed),
             Err(why) => probed.questions.push(format!(
                 "it serves {service} (server reflection says so), but no .proto file here declares a unary method of it, and {why}: where \
                  is that file? Give its path as proto"
@@ -67,53 +64,25 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
     }
 }
 
-/// A unary method to call.
-struct Method {
-    /// `package.Service/Method`.
-    call: String,
-    /// Its name alone.
-    name: String,
-    /// The file that declares it; `None` if only the server's reflection does.
-    file: Option<ProtoFile>,
-}
-
-impl Method {
-    /// A method of a .proto file of the repository.
-    fn declared(call: &proto::Call) -> Self {
-        Self {
-            call: call.call.clone(),
-            name: call.method.clone(),
-            file: Some(ProtoFile {
-                proto: call.proto.clone(),
-                proto_root: call.root.clone(),
-            }),
-        }
-    }
-
-    /// The unary methods of a service, by the server's reflection.
-    fn reflected(endpoint: Endpoint, service: &str) -> Result<Vec<Self>, String> {
-        let set = reflection::files(endpoint, service)?;
-        let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| error.to_string())?;
-        let found = pool
-            .get_service_by_name(service)
-            .ok_or_else(|| "its reflection has no such service".to_owned())?;
-        let unary = found
-            .methods()
-            .filter(|method| !method.is_client_streaming() && !method.is_server_streaming());
-        let methods = unary.map(|method| Self {
-            call: format!("{service}/{}", method.name()),
-            name: method.name().to_owned(),
-            file: None,
-        });
-        Ok(methods.collect())
-    }
+/// The unary methods of a service, by the server's reflection.
+fn reflected_calls(endpoint: Endpoint, service: &str) -> Result<Vec<proto::Call>, String> {
+    let set = reflection::files(endpoint, service)?;
+    let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| error.to_string())?;
+    let found = pool.get_service_by_name(service);
+    let found = found.ok_or_else(|| "its reflection has no such service".to_owned())?;
+    let is_unary = |method: &MethodDescriptor| !method.is_client_streaming() && !method.is_server_streaming();
+    let calls = found.methods().filter(is_unary).map(|method| proto::Call {
+        file: None,
+        call: format!("{service}/{}", method.name()),
+    });
+    Ok(calls.collect())
 }
 
 /// Calls one method; a response that is not good becomes a question.
 fn probe_call(
     context: &ProbeContext,
     endpoint: Endpoint,
-    call: &Method,
+    call: &proto::Call,
     reflected: Option<&[String]>,
     probed: &mut ProbedServer,
 ) -> Result<(), String> {
@@ -122,13 +91,7 @@ fn probe_call(
     if listed == Some(false) {
         return Ok(());
     }
-    let mut operation = GrpcOperation {
-        proto: call.file.clone(),
-        call: call.call.clone(),
-        message: "{}".into(),
-        metadata: Vec::new(),
-        expected_message: None,
-    };
+    let mut operation = call.operation();
     let loaded = Call::load(context.root, &operation, endpoint)
         .map_err(|error| format!("{error}: where do its imports start?"))?;
     let made_up = sample(&loaded.input(), 0);
@@ -148,11 +111,8 @@ fn probe_call(
         match answer.grpc {
             Some((status, _)) if status == "0" => {
                 operation.message = message;
-                let first = loaded
-                    .response(&answer.body)
-                    .ok()
-                    .and_then(|all| all.into_iter().next());
-                let expected = first.and_then(|message| serde_json::to_string(&message).ok());
+                let messages = loaded.response(&answer.body).unwrap_or_default();
+                let expected = messages.first().and_then(|message| serde_json::to_string(message).ok());
                 operation.expected_message = expected.filter(|message| !tells_of_this_machine(message));
                 declare(call, operation, listed, probed);
                 return Ok(());
@@ -168,24 +128,20 @@ fn probe_call(
     ))
 }
 
-fn declare(call: &Method, operation: GrpcOperation, listed: Option<bool>, probed: &mut ProbedServer) {
+fn declare(call: &proto::Call, operation: GrpcOperation, listed: Option<bool>, probed: &mut ProbedServer) {
     if probed.operations.len() >= MOST {
         probed.more.push(call.call.clone());
         return;
     }
     let mut taken = probed.operations.keys().cloned().collect();
-    let name = crate::program::unique_name(&slug(&call.name), &mut taken);
+    let name = unique_name(&slug(call.method()), &mut taken);
     let by = match (&call.file, listed) {
         (Some(file), Some(_)) => format!("{}, and server reflection", file.proto),
         (Some(file), None) => file.proto.clone(),
         (None, _) => "server reflection".to_owned(),
     };
-    let evidence = Evidence {
-        request: format!("{by}; a made-up message"),
-        expect: String::new(),
-    };
-    probed.operations.insert(name.clone(), evidence);
-    probed.server.operations.insert(name, Operation::Grpc(operation));
+    let request = format!("{by}; a made-up message");
+    probed.declare(name, Operation::Grpc(operation), request, String::new());
 }
 
 /// A message with a value in every field: texts "world", numbers 1; of a oneof only the first.
@@ -194,14 +150,12 @@ fn sample(kind: &MessageDescriptor, depth: usize) -> DynamicMessage {
     if depth >= DEEPEST || kind.full_name().starts_with("google.protobuf.") {
         return message;
     }
-    let later = |field: &FieldDescriptor| {
+    let is_later = |field: &FieldDescriptor| {
         let first = field.containing_oneof().and_then(|group| group.fields().next());
         first.is_some_and(|first| first.number() != field.number())
     };
-    for field in kind
-        .fields()
-        .filter(|field| !field.is_list() && !field.is_map() && !later(field))
-    {
+    let left_out = |field: &FieldDescriptor| field.is_list() || field.is_map() || is_later(field);
+    for field in kind.fields().filter(|field| !left_out(field)) {
         if let Some(value) = value(&field, depth) {
             message.set_field(&field, value);
         }

@@ -7,6 +7,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::openapi;
+use crate::files::pattern;
 use crate::routes::{self, Route};
 use wirebench_engine::measure::wire::WireResponse;
 
@@ -15,8 +16,8 @@ const VALUES: [&str; 3] = ["1", "world", "0"];
 
 /// The origin of a path that no source declares.
 pub(super) const USUAL: &str = "a usual path";
-/// Usual paths of health checks.
-const USUAL_HEALTH: [&str; 4] = ["/health", "/healthz", "/readyz", "/ping"];
+/// Usual paths: of health checks, and the first page.
+const USUAL_PATHS: [&str; 5] = ["/health", "/healthz", "/readyz", "/ping", "/"];
 
 /// A candidate for an operation.
 pub(super) struct Candidate {
@@ -32,75 +33,60 @@ pub(super) struct Candidate {
 
 /// Paths whose name says that a request ends the server.
 static ENDING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)/(?:panic|crash|exit|quit|shutdown|kill|abort|die|terminate|oom|restart|reboot)(?:[/?]|$)")
-        .expect("a constant pattern")
+    pattern(r"(?i)/(?:panic|crash|exit|quit|shutdown|kill|abort|die|terminate|oom|restart|reboot)(?:[/?]|$)")
 });
 
 /// The candidates in the order of the sources; requests that may change data or end the server become a question.
 pub(super) fn candidates(
-    routes: Vec<Route>,
+    routes: &[Route],
     redirect: Option<String>,
     get: impl Fn(&str) -> Option<WireResponse>,
     questions: &mut Vec<String>,
 ) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut changing: BTreeSet<String> = BTreeSet::new();
-    for place in openapi::PLACES {
-        let Some(operations) = get(place).and_then(|response| openapi::operations(&response.body)) else {
-            continue;
-        };
-        for one in operations {
-            if one.method == "GET" {
-                found.push(Candidate {
-                    template: one.template,
-                    paths: vec![one.path],
-                    why: format!("listed by GET {place}"),
-                    declared: true,
-                });
-            } else {
-                changing.insert(format!("{} {} (listed by GET {place})", one.method, one.template));
-            }
+    let listed_at = |place| Some((place, openapi::operations(&get(place)?.body)?));
+    let listed = openapi::PLACES.into_iter().find_map(listed_at);
+    for (place, one) in listed
+        .into_iter()
+        .flat_map(|(place, all)| all.into_iter().map(move |one| (place, one)))
+    {
+        if one.method == "GET" {
+            found.push(Candidate {
+                template: one.template,
+                paths: vec![one.path],
+                why: format!("listed by GET {place}"),
+                declared: true,
+            });
+        } else {
+            changing.insert(format!("{} {} (listed by GET {place})", one.method, one.template));
         }
-        break;
+    }
+    let listed: BTreeSet<String> = found.iter().map(|one| one.template.clone()).collect();
+    for Route { method, path, place } in routes {
+        let template = openapi_spelling(path);
+        match method.as_str() {
+            "GET" if !listed.contains(&template) => found.push(Candidate {
+                template,
+                paths: with_sample_values(path),
+                why: place.clone(),
+                declared: true,
+            }),
+            "GET" | "HEAD" | "OPTIONS" => {}
+            _ if listed.is_empty() => {
+                changing.insert(format!("{method} {path} ({place})"));
+            }
+            _ => {}
+        }
     }
     let page = get("/").map(|page| links(&String::from_utf8_lossy(&page.body)));
-    let led_to = redirect.map(|path| (path, "GET / leads there")).into_iter();
+    let led_to = redirect.into_iter().map(|path| (path, "GET / leads there"));
     let linked = page.into_iter().flatten().map(|path| (path, "linked by GET /"));
-    let linked: Vec<Candidate> = led_to
-        .chain(linked)
-        .map(|(path, why)| Candidate {
-            template: path.clone(),
-            paths: vec![path],
-            why: why.into(),
-            declared: false,
-        })
-        .collect();
-    let listed: BTreeSet<String> = found.iter().map(|one| one.template.clone()).collect();
-    for route in routes {
-        if ["HEAD", "OPTIONS"].contains(&route.method.as_str()) {
-            continue;
-        }
-        if route.method != "GET" {
-            if listed.is_empty() {
-                changing.insert(format!("{} {} ({})", route.method, route.path, route.place));
-            }
-            continue;
-        }
-        if listed.contains(&openapi_spelling(&route.path)) {
-            continue;
-        }
-        found.push(Candidate {
-            template: openapi_spelling(&route.path),
-            paths: with_sample_values(&route.path),
-            why: route.place,
-            declared: true,
-        });
-    }
-    found.extend(linked);
-    found.extend(USUAL_HEALTH.into_iter().chain(["/"]).map(|path| Candidate {
-        template: path.to_owned(),
-        paths: vec![path.to_owned()],
-        why: USUAL.into(),
+    let usual = USUAL_PATHS.into_iter().map(|path| (path.to_owned(), USUAL));
+    found.extend(led_to.chain(linked).chain(usual).map(|(path, why)| Candidate {
+        template: path.clone(),
+        paths: vec![path],
+        why: why.into(),
         declared: false,
     }));
     found.retain(|one| {
@@ -117,12 +103,9 @@ pub(super) fn candidates(
 /// The paths of the same server that a page of HTML links to, without files and paths whose name says that they change
 /// something.
 fn links(page: &str) -> Vec<String> {
-    static LINK: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"<a\s[^>]*?href\s*=\s*["']?(/[^"'#\s>]*)"#).expect("a constant pattern"));
-    static LEFT_OUT: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)^//|\.\w{2,4}$|log-?_?out|sign-?_?out|delete|remove|destroy|[&\\$({]")
-            .expect("a constant pattern")
-    });
+    static LINK: LazyLock<Regex> = LazyLock::new(|| pattern(r#"<a\s[^>]*?href\s*=\s*["']?(/[^"'#\s>]*)"#));
+    static LEFT_OUT: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?i)^//|\.\w{2,4}$|log-?_?out|sign-?_?out|delete|remove|destroy|[&\\$({]"));
     const MOST: usize = 12;
     let paths = LINK.captures_iter(page).map(|found| found[1].to_owned());
     let paths = paths.filter(|path| path != "/" && !LEFT_OUT.is_match(path));
@@ -134,11 +117,10 @@ fn about_changing(changing: BTreeSet<String>) -> Vec<String> {
     const MOST: usize = 3;
     if changing.len() > MOST {
         let list: Vec<String> = changing.into_iter().collect();
+        let (many, list) = (list.len(), list.join(", "));
         return vec![format!(
-            "{} requests were not made, as they may change data or end the server: are some of them to be measured? Then declare them with method and \
-             body: {}",
-            list.len(),
-            list.join(", ")
+            "{many} requests were not made, as they may change data or end the server: are some of them to be measured? Then declare them with method and \
+             body: {list}"
         )];
     }
     let question = |what| {
@@ -168,12 +150,11 @@ fn each_once(mut paths: Vec<String>) -> Vec<String> {
 
 /// A path with its parameters as OpenAPI spells them.
 fn openapi_spelling(path: &str) -> String {
-    static PARAMETER: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"<(?:\w+:)?(\w+)>|:(\w+)|\{(\w+):[^}]*\}").expect("a constant pattern"));
+    static PARAMETER: LazyLock<Regex> = LazyLock::new(|| pattern(r"<(?:\w+:)?(\w+)>|:(\w+)|\{(\w+):[^}]*\}"));
     PARAMETER.replace_all(path, "{$1$2$3}").into_owned()
 }
 
-static PARAMETER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\*?(\w+)[^}]*\}").expect("a constant pattern"));
+static PARAMETER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{\*?(\w+)[^}]*\}"));
 
 /// The values that responses in JSON have for each key: of an object, or of the first object in a list.
 pub(super) fn values<'a>(bodies: impl Iterator<Item = &'a [u8]>) -> BTreeMap<String, Vec<String>> {
@@ -182,14 +163,11 @@ pub(super) fn values<'a>(bodies: impl Iterator<Item = &'a [u8]>) -> BTreeMap<Str
         let Ok(json) = serde_json::from_slice::<Value>(body) else {
             continue;
         };
-        let first = json.as_array().and_then(|all| all.first()).unwrap_or(&json);
+        let first = json.get(0).unwrap_or(&json);
         let nested = first.as_object().into_iter().flat_map(Map::values);
-        let nested = nested.filter_map(|value| value.as_array()?.first());
-        for (key, value) in std::iter::once(first)
-            .chain(nested)
-            .filter_map(Value::as_object)
-            .flatten()
-        {
+        let nested = nested.filter_map(|value| value.get(0));
+        let objects = std::iter::once(first).chain(nested).filter_map(Value::as_object);
+        for (key, value) in objects.flatten() {
             let text = match value {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
@@ -245,7 +223,7 @@ mod tests {
         };
         let routes = ["/panic", "/crash/{code}", "/panics", "/exits/now"].map(route).to_vec();
         let mut questions = Vec::new();
-        let found = candidates(routes, None, |_| None, &mut questions);
+        let found = candidates(&routes, None, |_| None, &mut questions);
         let asked: Vec<&str> = found
             .iter()
             .filter(|one| one.declared)

@@ -1,8 +1,7 @@
 //! Starts the server as declared and checks it as `verify` does, so that the declaration passes `verify`.
 
-use super::probed::{ProbeFailure, ProbedServer};
+use super::probed::{Evidence, ProbeFailure, ProbedServer};
 use super::start::Launcher;
-use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{Operation, Server};
 use wirebench_engine::measure::captured::Captured;
 use wirebench_engine::measure::endpoint::Endpoint;
@@ -26,28 +25,20 @@ pub(super) fn confirm(launcher: &Launcher, probed: &mut ProbedServer) -> Result<
     for name in names {
         if let Err(error) = passes(launcher, &probed.server, &name, &address) {
             amend(launcher, probed, &name, &address, &error.to_string());
-        } else if let Some(evidence) = probed.operations.get_mut(&name) {
-            let words = match &probed.server.operations[&name] {
-                Operation::Http(http) if http.expected_body.is_some() => {
-                    format!("{}, and after a new start", evidence.expect)
-                }
+        } else if let Some(Evidence { expect, .. }) = probed.operations.get_mut(&name) {
+            match &probed.server.operations[&name] {
+                Operation::Http(http) if http.expected_body.is_some() => expect.push_str(", and after a new start"),
                 Operation::Grpc(grpc) if grpc.expected_message.is_some() => {
-                    "the same before and after a new start".to_owned()
+                    "the same before and after a new start".clone_into(expect);
                 }
-                _ => evidence.expect.clone(),
-            };
-            evidence.expect = words;
+                _ => {}
+            }
         }
     }
     // An error means that it has ended already.
     let _ = target.stop();
     if probed.server.operations.is_empty() {
-        return Err(ProbeFailure {
-            reason: "no operation answered again after a new start".into(),
-            questions: std::mem::take(&mut probed.questions),
-            way: None,
-            is_of_build: false,
-        });
+        return Err(probed.failure("no operation answered again after a new start".into()));
     }
     Ok(())
 }
@@ -74,7 +65,8 @@ fn amend(launcher: &Launcher, probed: &mut ProbedServer, name: &str, address: &s
 
 fn passes(launcher: &Launcher, server: &Server, name: &str, address: &str) -> Result<(), TargetError> {
     let operation = &server.operations[name];
-    let protocol = protocol_of(server, operation);
+    // Every operation that is left is of the kind that the protocols carry.
+    let protocol = server.protocols[0];
     let ca = launcher.context.tls.certificate();
     let endpoint = Endpoint {
         address,
@@ -86,11 +78,4 @@ fn passes(launcher: &Launcher, server: &Server, name: &str, address: &str) -> Re
         request.check(address)?;
     }
     Ok(())
-}
-
-/// The server's protocol for an operation.
-fn protocol_of(server: &Server, operation: &Operation) -> Protocol {
-    let is_call = matches!(operation, Operation::Grpc(_));
-    let mut fitting = server.protocols.iter().filter(|one| one.is_grpc() == is_call);
-    fitting.next().copied().unwrap_or(server.protocols[0])
 }

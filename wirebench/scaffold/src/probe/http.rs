@@ -9,9 +9,9 @@ use regex::Regex;
 
 use super::candidates::{Candidate, USUAL, candidates, values, with_values};
 use super::machine::tells_of_this_machine;
-use super::probed::{Evidence, ProbedServer};
+use super::probed::ProbedServer;
 use super::speak::{get, redirect};
-use crate::files::Files;
+use crate::files::{Files, pattern};
 use crate::program::{Program, slug, unique_name};
 use crate::routes::{self, Route};
 use wirebench_declare::protocol::Protocol;
@@ -32,35 +32,22 @@ const SLOW: Duration = Duration::from_millis(100);
 /// A path that should not exist.
 const UNKNOWN_PATH: &str = "/wirebench-asks-for-nothing";
 static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)/_?(?:healthz|healthcheck|health|readyz|readiness|ready|livez|ping)(?:/(?:live|ready))?$")
-        .expect("a constant pattern")
+    pattern(r"(?i)/_?(?:healthz|healthcheck|health|readyz|readiness|ready|livez|ping)(?:/(?:live|ready))?$")
 });
 /// Pages about the server, such as documentation, which are not declared.
-static ABOUT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)/(?:metrics|docs|redoc|swagger|openapi|favicon|debug)\b").expect("a constant pattern")
-});
+static ABOUT: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)/(?:metrics|docs|redoc|swagger|openapi|favicon|debug)\b"));
 
-/// The routes to request.
-pub(super) struct KnownRoutes {
-    routes: Vec<Route>,
-    /// Prefixes below which they may be mounted.
-    prefixes: BTreeSet<String>,
-}
+/// The routes to request, and the prefixes below which they may be mounted.
+pub(super) type KnownRoutes = (Vec<Route>, BTreeSet<String>);
 
-impl KnownRoutes {
-    /// The routes that the server printed at its start; otherwise those of the program's sources.
-    pub(super) fn of(output: &str, files: &Files, program: &Program) -> Self {
-        let printed = routes::printed(output);
-        if printed.is_empty() {
-            return Self {
-                routes: routes::of(files, &program.sources),
-                prefixes: routes::prefixes(files, &program.sources),
-            };
-        }
-        Self {
-            routes: printed,
-            prefixes: BTreeSet::new(),
-        }
+/// The routes that the server printed at its start; otherwise those of the program's sources.
+pub(super) fn known_routes(output: &str, files: &Files, program: &Program) -> KnownRoutes {
+    let (printed, sources) = (routes::printed(output), &program.sources);
+    if printed.is_empty() {
+        (routes::of(files, sources), routes::prefixes(files, sources))
+    } else {
+        (printed, BTreeSet::new())
     }
 }
 
@@ -79,16 +66,12 @@ struct Good {
 }
 
 /// Sends the requests, declares operations and readiness, and records open questions.
-pub(super) fn probe(known: KnownRoutes, address: &str, protocol: Protocol, probed: &mut ProbedServer) {
+pub(super) fn probe((routes, prefixes): &KnownRoutes, address: &str, protocol: Protocol, probed: &mut ProbedServer) {
     let http = HttpProbe { address, protocol };
     let any_path = http.get_good(UNKNOWN_PATH);
-    let candidates = candidates(
-        known.routes,
-        redirect(address),
-        |path| http.get_good(path),
-        &mut probed.questions,
-    );
-    let mut good = http.good(candidates, &known.prefixes, &mut probed.questions);
+    let get = |path: &str| http.get_good(path);
+    let candidates = candidates(routes, redirect(address), get, &mut probed.questions);
+    let mut good = http.good(candidates, prefixes, &mut probed.questions);
     // If a server responds to any path with the same page, a response does not show that the path exists; `/` always does.
     let same_page = |one: &Good| any_path.as_ref().is_some_and(|page| page.body == one.answer.body);
     good.retain(|one| one.why != USUAL || one.path == "/" || !same_page(one));
@@ -121,7 +104,6 @@ fn is_good(status: u16) -> bool {
 struct Tried {
     good: Vec<Good>,
     paths: BTreeSet<String>,
-    requests: usize,
 }
 
 struct HttpProbe<'a> {
@@ -130,12 +112,9 @@ struct HttpProbe<'a> {
 }
 
 impl HttpProbe<'_> {
-    fn get(&self, path: &str) -> Option<WireResponse> {
-        get(self.address, self.protocol, path).ok()
-    }
-
     fn get_good(&self, path: &str) -> Option<WireResponse> {
-        self.get(path).filter(|response| is_good(response.status))
+        let response = get(self.address, self.protocol, path).ok()?;
+        is_good(response.status).then_some(response)
     }
 
     /// The candidates with a 2xx response, each path once; others become questions if a source declares them. Failed
@@ -163,7 +142,7 @@ impl HttpProbe<'_> {
             }
         }
         questions.extend(about_failed(&open));
-        if tried.requests >= MOST_REQUESTS {
+        if tried.paths.len() >= MOST_REQUESTS {
             questions.push(format!(
                 "{MOST_REQUESTS} requests were made; further routes were not asked for: which are to be measured?"
             ));
@@ -180,13 +159,12 @@ impl HttpProbe<'_> {
         tried: &mut Tried,
     ) -> Option<(String, String)> {
         let declared = candidate.paths.iter().map(|path| (path.clone(), true));
-        let mounted = prefixes.iter().flat_map(|prefix| {
-            let paths = candidate.paths.iter().flat_map(|path| mounted(prefix, path));
-            paths.map(|path| (path, false))
-        });
+        let mounted = (prefixes.iter())
+            .flat_map(|prefix| candidate.paths.iter().flat_map(move |path| mounted(prefix, path)))
+            .map(|path| (path, false));
         let mut last: Option<(String, String)> = None;
         for (path, declared) in declared.chain(mounted) {
-            if tried.requests >= MOST_REQUESTS {
+            if tried.paths.len() >= MOST_REQUESTS {
                 break;
             }
             if !tried.paths.insert(path.clone()) {
@@ -195,7 +173,6 @@ impl HttpProbe<'_> {
                 }
                 continue;
             }
-            tried.requests += 1;
             let began = Instant::now();
             let said = match get(self.address, self.protocol, &path) {
                 Ok(answer) if is_good(answer.status) => {
@@ -229,13 +206,12 @@ impl HttpProbe<'_> {
             std::thread::sleep(PAUSE);
             for one in good.iter_mut() {
                 let began = Instant::now();
-                let again = self.get(&one.path);
-                if again.is_some() {
-                    one.took = one.took.min(began.elapsed());
-                }
-                let same =
-                    again.is_some_and(|again| again.status == one.answer.status && again.body == one.answer.body);
-                one.stable &= same;
+                let Ok(again) = get(self.address, self.protocol, &one.path) else {
+                    one.stable = false;
+                    continue;
+                };
+                one.took = one.took.min(began.elapsed());
+                one.stable &= again.status == one.answer.status && again.body == one.answer.body;
             }
         }
     }
@@ -251,10 +227,8 @@ fn mounted(prefix: &str, path: &str) -> Vec<String> {
 /// True if a path that did not answer a GET well leads elsewhere, is a gRPC service, or takes WebSocket connections, which are
 /// not measured.
 fn needs_no_question(path: &str, said: &str) -> bool {
-    static SERVICE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^/(?:\w+\.)+[A-Z]\w*(?:/|$)").expect("a constant pattern"));
-    static SOCKET: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?i)/(?:ws|wss|websockets?|sockets?|socket\.io)\b").expect("a constant pattern"));
+    static SERVICE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^/(?:\w+\.)+[A-Z]\w*(?:/|$)"));
+    static SOCKET: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)/(?:ws|wss|websockets?|sockets?|socket\.io)\b"));
     // Where a redirect leads is a candidate of its own, or on another server.
     said.starts_with('3') || SERVICE.is_match(path) || said == "426" || (said == "400" && SOCKET.is_match(path))
 }
@@ -264,10 +238,9 @@ fn about_failed(open: &[(String, String, String)]) -> Vec<String> {
     const MOST: usize = 2;
     if open.len() > MOST {
         let list: Vec<String> = open.iter().map(|(path, said, _)| format!("{path} ({said})")).collect();
+        let (many, list) = (list.len(), list.join(", "));
         return vec![format!(
-            "GET of {} routes had no good response: are some of them to be measured? Then declare them with what they need: {}",
-            list.len(),
-            list.join(", ")
+            "GET of {many} routes had no good response: are some of them to be measured? Then declare them with what they need: {list}"
         )];
     }
     let question =
@@ -287,7 +260,7 @@ fn needs(said: &str) -> &'static str {
 }
 
 fn readiness(good: &[Good], probed: &mut ProbedServer) {
-    if matches!(probed.server.ready, Ready::GrpcHealth(_)) && probed.evidence.contains_key("ready") {
+    if matches!(probed.server.front.ready, Ready::GrpcHealth(_)) && probed.evidence.contains_key("ready") {
         return;
     }
     let health = good.iter().find(|one| HEALTH.is_match(&one.path));
@@ -297,14 +270,12 @@ fn readiness(good: &[Good], probed: &mut ProbedServer) {
     };
     let words = format!("GET {} answered {} ({})", page.path, page.answer.status, page.why);
     probed.evidence.insert("ready", words);
-    probed.server.ready = Ready::Http(page.path.clone());
+    probed.server.front.ready = Ready::Http(page.path.clone());
 }
 
 fn declare(one: Good, probed: &mut ProbedServer) {
     let known = probed.server.operations.values();
-    let declared = known
-        .filter(|operation| matches!(operation, Operation::Http(_)))
-        .count();
+    let declared = known.filter(|one| matches!(one, Operation::Http(_))).count();
     let about = HEALTH.is_match(&one.path) || ABOUT.is_match(&one.path);
     if declared >= MOST || (about && declared > 0) {
         probed.more.push(format!("GET {}", one.path));
@@ -314,9 +285,8 @@ fn declare(one: Good, probed: &mut ProbedServer) {
     let name = Some(slug(&one.template)).filter(|name| !name.is_empty());
     let name = unique_name(name.as_deref().unwrap_or("home"), &mut taken);
     let length = one.answer.body.len();
-    let body = String::from_utf8(one.answer.body)
-        .ok()
-        .filter(|body| one.stable && !one.local && body.len() <= LONGEST_BODY);
+    let is_kept = one.stable && !one.local && length <= LONGEST_BODY;
+    let body = String::from_utf8(one.answer.body).ok().filter(|_| is_kept);
     let expect = match (&body, one.stable) {
         _ if one.local => {
             "the body has the name of this machine or a value of its environment, so only the status is checked".into()
@@ -325,15 +295,8 @@ fn declare(one: Good, probed: &mut ProbedServer) {
         (None, false) => "the body differs between responses, so only the status is checked".into(),
         (None, true) => format!("{length} bytes, too long to be written here or no text: only the status is checked"),
     };
-    probed.operations.insert(
-        name.clone(),
-        Evidence {
-            request: one.why,
-            expect,
-        },
-    );
     let operation = HttpOperation::new("GET", one.path, one.answer.status, body);
-    probed.server.operations.insert(name, Operation::Http(operation));
+    probed.declare(name, Operation::Http(operation), one.why, expect);
 }
 
 #[cfg(test)]

@@ -21,13 +21,14 @@ pub(crate) use self::start::declared_with;
 use self::start::{Launcher, Running};
 use crate::files::Files;
 use crate::port_settings::{self, PortSetting};
-use crate::program::{LaunchMethod, Program};
+use crate::program::Program;
 use crate::proto::Call;
 use wirebench_declare::args::Arg;
 use wirebench_declare::profiles::Profiles;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{self, Before, Operation, Ready, Server};
 use wirebench_declare::span::Span;
+use wirebench_declare::tier::Part;
 use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::side::Side;
@@ -63,54 +64,58 @@ pub(super) fn probe(
     let evidence = evidence_of(&setting, &running, took);
     let mut probed = ProbedServer::new(declared_with(&draft, &setting), evidence);
     probed.questions.extend(running.unmeasured());
-    let routes = KnownRoutes::of(&launcher.output(), files, program);
-    let asked = probe_running(context, routes, calls, &running, &mut probed);
-    asked.map_err(|why| why.after(&setting))?;
-    let ready_after = running.listened_after;
-    running.stop();
-    let least = READY_AT_LEAST.max(Duration::from_secs((ready_after.as_secs() + 1) * 4));
-    probed.server.ready_timeout = Span(least);
-    confirm::confirm(&launcher, &mut probed).map_err(|why| why.after(&setting))?;
+    let routes = http::known_routes(&launcher.output(), files, program);
+    let ask = || {
+        probe_running(context, &routes, calls, &running, &mut probed)?;
+        let least = Duration::from_secs((running.listened_after.as_secs() + 1) * 4);
+        running.stop();
+        probed.server.front.ready_timeout = Span(least.max(READY_AT_LEAST));
+        confirm::confirm(&launcher, &mut probed)
+    };
+    // It listened when it was started in this way.
+    ask().map_err(|why| ProbeFailure {
+        way: Some(setting),
+        ..why
+    })?;
     Ok(probed)
 }
 
 /// The declaration before the probe.
 pub(crate) fn draft(program: &Program) -> Server {
-    let (made, build) = match &program.launch {
-        LaunchMethod::Package(package) => (server::Program::Package(package.clone()), None),
-        LaunchMethod::Command { build, command } => (server::Program::Command(command.clone()), build.clone()),
+    let before = |words: &Vec<String>| Before {
+        command: words.iter().cloned().map(Arg::One).collect(),
+        once: false,
     };
     Server {
         name: program.name.clone(),
         about: program.about.clone(),
         profiles: Profiles::all(),
         protocols: vec![Protocol::Http],
-        program: made,
-        build,
-        working_directory: program.folder.clone().map(Into::into),
-        args: Vec::new(),
-        env: program.env.clone(),
-        host: server::LOOPBACK,
-        port: None,
+        front: Part {
+            server: program.name.clone(),
+            tier: None,
+            program: program.started.clone(),
+            build: program.build.clone(),
+            working_directory: program.folder.clone().map(Into::into),
+            args: Vec::new(),
+            env: program.env.clone(),
+            host: server::LOOPBACK,
+            port: None,
+            ready: Ready::Tcp(true),
+            ready_timeout: Span(READY_AT_LEAST),
+            protocol: Protocol::Http,
+            keep: false,
+        },
         ca: None,
-        ready: Ready::Tcp(true),
-        ready_timeout: Span(READY_AT_LEAST),
         tiers: Vec::new(),
-        before: program.before.iter().map(|words| before(words)).collect(),
+        before: program.before.iter().map(before).collect(),
         seed: Vec::new(),
         operations: BTreeMap::new(),
     }
 }
 
-fn before(words: &[String]) -> Before {
-    Before {
-        command: words.iter().cloned().map(Arg::One).collect(),
-        once: false,
-    }
-}
-
 fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), ProbeFailure> {
-    let with = match (&server.program, &server.build) {
+    let with = match (&server.front.program, &server.front.build) {
         (server::Program::Package(package), _) => format!("cargo build --release --package {package}"),
         (_, Some(build)) => shell_words::join(build),
         (server::Program::Command(_), None) => String::new(),
@@ -140,25 +145,17 @@ fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), Pr
 }
 
 fn evidence_of(setting: &PortSetting, running: &Running, built: Duration) -> BTreeMap<&'static str, String> {
-    let mut evidence = BTreeMap::new();
-    evidence.insert("build", format!("worked, in {:.1} s", built.as_secs_f64()));
-    let after = running.listened_after.as_secs_f64();
-    let port = running.port;
+    let (at, port, after) = (running.at, running.port, running.listened_after.as_secs_f64());
+    let (tried, set) = (&running.tried, setting.names());
     let heard = match setting.fixed {
         Some(_) => format!(
-            "told {}, it listened on {} all the same, after {after:.1} s; better is a port that it is told",
-            running.tried, running.at
+            "told {tried}, it listened on {at} all the same, after {after:.1} s; better is a port that it is told"
         ),
-        None => format!(
-            "started with {} set to port {port}, it listened on {} after {after:.1} s",
-            setting.names(),
-            running.at
-        ),
+        None => format!("started with {set} set to port {port}, it listened on {at} after {after:.1} s"),
     };
-    for key in ["args", "env", "port"] {
-        evidence.insert(key, heard.clone());
-    }
-    evidence
+    let worked = format!("worked, in {:.1} s", built.as_secs_f64());
+    let heard = ["args", "env", "port"].map(|key| (key, heard.clone()));
+    heard.into_iter().chain([("build", worked)]).collect()
 }
 
 /// Keeps the operations of one kind, requests or else calls, and the protocols that carry them: counts pair every operation of a
@@ -170,11 +167,8 @@ fn keep_one_kind(probed: &mut ProbedServer) {
         return;
     }
     probed.server.protocols.retain(|protocol| protocol.is_grpc() == calls);
-    let others = probed
-        .server
-        .operations
-        .extract_if(.., |_, operation| is_call(operation) != calls);
-    for (name, operation) in others {
+    let operations = &mut probed.server.operations;
+    for (name, operation) in operations.extract_if(.., |_, operation| is_call(operation) != calls) {
         probed.operations.remove(&name);
         if let Operation::Grpc(call) = operation {
             probed.more.push(format!("{} (gRPC: in a second server)", call.call));
@@ -185,7 +179,7 @@ fn keep_one_kind(probed: &mut ProbedServer) {
 /// Sends requests to the running server and declares those with a good response.
 fn probe_running(
     context: &ProbeContext,
-    routes: KnownRoutes,
+    routes: &KnownRoutes,
     calls: &[Call],
     running: &Running,
     probed: &mut ProbedServer,
@@ -197,36 +191,23 @@ fn probe_running(
     if let Some(question) = spoken.question {
         probed.questions.push(question);
     }
-    let Some((first, _)) = spoken.protocols.first() else {
-        return Err(ProbeFailure {
-            reason: format!(
-                "it listens on {}, but answers neither HTTP/1.1, HTTP/2 nor gRPC there",
-                running.at
-            ),
-            questions: std::mem::take(&mut probed.questions),
-            way: None,
-            is_of_build: false,
-        });
+    let (protocols, words): (Vec<Protocol>, Vec<String>) = spoken.protocols.into_iter().unzip();
+    let Some(first) = protocols.first().copied() else {
+        let (at, neither) = (running.at, "but answers neither HTTP/1.1, HTTP/2 nor gRPC there");
+        return Err(probed.failure(format!("it listens on {at}, {neither}")));
     };
-    let first = *first;
     probed.closes = spoken.closes && first == Protocol::Http;
-    probed.server.protocols = spoken.protocols.iter().map(|(protocol, _)| *protocol).collect();
-    let words: Vec<&str> = spoken.protocols.iter().map(|(_, words)| words.as_str()).collect();
     probed.evidence.insert("protocols", words.join("; "));
-    if spoken.grpc {
+    if protocols.contains(&Protocol::Grpc) {
         calls::probe(context, &address, calls, probed);
     }
+    probed.server.protocols = protocols;
     if first != Protocol::Grpc {
         http::probe(routes, &address, first, probed);
     }
     keep_one_kind(probed);
     if probed.operations.is_empty() {
-        return Err(ProbeFailure {
-            reason: "it answers, but no request with a good answer was found".into(),
-            questions: std::mem::take(&mut probed.questions),
-            way: None,
-            is_of_build: false,
-        });
+        return Err(probed.failure("it answers, but no request with a good answer was found".into()));
     }
     Ok(())
 }

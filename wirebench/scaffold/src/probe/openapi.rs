@@ -1,6 +1,6 @@
 //! The operations that a server's OpenAPI or Swagger document lists, with sample values for their parameters.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Where servers keep the document.
 pub(super) const PLACES: [&str; 8] = [
@@ -35,13 +35,10 @@ pub(super) fn operations(text: &[u8]) -> Option<Vec<ListedOperation>> {
     for (template, item) in document.get("paths")?.as_object()? {
         for method in METHODS {
             let Some(operation) = item.get(method) else { continue };
-            let parameters = [item.get("parameters"), operation.get("parameters")];
-            let parameters: Vec<&Value> = parameters
+            let lists = [item, operation]
                 .into_iter()
-                .flatten()
-                .flat_map(|list| list.as_array().into_iter().flatten())
-                .map(|parameter| resolved(&document, parameter))
-                .collect();
+                .filter_map(|place| place["parameters"].as_array());
+            let parameters: Vec<&Value> = lists.flatten().map(|one| resolved(&document, one)).collect();
             found.push(ListedOperation {
                 method: method.to_ascii_uppercase(),
                 template: format!("{base}{template}"),
@@ -54,19 +51,14 @@ pub(super) fn operations(text: &[u8]) -> Option<Vec<ListedOperation>> {
 
 /// The prefix of every path: `basePath` of Swagger 2, the path of the first server of OpenAPI 3.
 fn base(document: &Value) -> String {
-    let swagger = document["basePath"].as_str();
-    let server = document["servers"][0]["url"]
-        .as_str()
-        .map(|url| match url.split_once("://") {
-            Some((_, rest)) => rest.find('/').map_or("", |start| &rest[start..]),
-            None => url,
-        });
-    let base = swagger.or(server).unwrap_or_default().trim_end_matches('/');
-    if base.starts_with('/') && !base.contains('{') {
-        base.to_owned()
-    } else {
-        String::new()
-    }
+    let url = document["basePath"].as_str().or(document["servers"][0]["url"].as_str());
+    let url = url.unwrap_or_default();
+    let path = match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("", |start| &rest[start..]),
+        None => url,
+    };
+    let is_plain = path.starts_with('/') && !path.contains('{');
+    if is_plain { path.trim_end_matches('/') } else { "" }.to_owned()
 }
 
 /// Resolves a `$ref` within the document; returns other values unchanged.
@@ -100,34 +92,27 @@ fn filled(document: &Value, template: &str, parameters: &[&Value]) -> String {
 
 /// An example or default where the document has one; otherwise a value of the parameter's type.
 fn sample(document: &Value, parameter: &Value) -> String {
-    let none = Map::new();
     let schema = resolved(document, &parameter["schema"]);
-    let own = parameter.as_object().unwrap_or(&none);
-    let inner = schema.as_object().unwrap_or(&none);
     let given = [
-        own.get("example"),
-        inner.get("example"),
-        inner.get("default"),
-        own.get("default"),
+        &parameter["example"],
+        &schema["example"],
+        &schema["default"],
+        &parameter["default"],
+        &schema["enum"][0],
+        &parameter["enum"][0],
     ];
-    let listed = [&schema["enum"][0], &own.get("enum").unwrap_or(&Value::Null)[0]];
-    let given = given
-        .into_iter()
-        .flatten()
-        .chain(listed.into_iter().filter(|one| !one.is_null()));
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(truth) => Some(truth.to_string()),
         _ => None,
     };
-    if let Some(text) = given.filter_map(text).next() {
+    if let Some(text) = given.into_iter().find_map(text) {
         return text;
     }
-    let kind = inner.get("type").or(own.get("type")).and_then(Value::as_str);
-    let format = inner.get("format").or(own.get("format")).and_then(Value::as_str);
-    let minimum = inner.get("minimum").and_then(Value::as_i64).unwrap_or(1).max(1);
-    match (kind, format) {
+    let either = |key| schema[key].as_str().or(parameter[key].as_str());
+    let minimum = schema["minimum"].as_i64().unwrap_or(1).max(1);
+    match (either("type"), either("format")) {
         (Some("integer" | "number"), _) => minimum.to_string(),
         (Some("boolean"), _) => "true".into(),
         (_, Some("uuid")) => "00000000-0000-4000-8000-000000000001".into(),
@@ -138,13 +123,10 @@ fn sample(document: &Value, parameter: &Value) -> String {
 
 /// A value as a part of a path or query.
 fn encoded(value: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let each = value.bytes().map(|byte| {
-        if plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
+    let each = value.bytes().map(|byte| match byte {
+        b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
     });
     each.collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::port_settings::PortSetting;
-use wirebench_declare::server::Server;
+use wirebench_declare::server::{Operation, Server};
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::TlsFiles;
 use wirebench_record::run::VariantRevision;
@@ -52,6 +52,20 @@ impl ProbedServer {
             closes: false,
         }
     }
+
+    /// Declares an operation with its evidence.
+    pub(crate) fn declare(&mut self, name: String, operation: Operation, request: String, expect: String) {
+        self.operations.insert(name.clone(), Evidence { request, expect });
+        self.server.operations.insert(name, operation);
+    }
+
+    /// The failure of this probe, with the questions so far.
+    pub(super) fn failure(&mut self, reason: String) -> ProbeFailure {
+        ProbeFailure {
+            questions: std::mem::take(&mut self.questions),
+            ..reason.into()
+        }
+    }
 }
 
 /// The evidence for an operation.
@@ -64,7 +78,7 @@ pub(crate) struct Evidence {
 }
 
 /// Why a program could not be probed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ProbeFailure {
     /// The reason.
     pub(crate) reason: String,
@@ -76,23 +90,11 @@ pub(crate) struct ProbeFailure {
     pub(crate) is_of_build: bool,
 }
 
-impl ProbeFailure {
-    /// The failure of a program that listened when it was started in this way.
-    pub(super) fn after(self, way: &PortSetting) -> Self {
-        Self {
-            way: Some(way.clone()),
-            ..self
-        }
-    }
-}
-
 impl From<String> for ProbeFailure {
     fn from(reason: String) -> Self {
         Self {
             reason,
-            questions: Vec::new(),
-            way: None,
-            is_of_build: false,
+            ..Self::default()
         }
     }
 }

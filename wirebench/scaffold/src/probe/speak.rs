@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::proto;
@@ -25,8 +25,6 @@ const UNKNOWN_METHOD: &str = "/wirebench.Probe/Nothing";
 pub(super) struct DetectedProtocols {
     /// Each protocol, with its evidence.
     pub(super) protocols: Vec<(Protocol, String)>,
-    /// Whether gRPC is among them.
-    pub(super) grpc: bool,
     /// Whether it closes a connection of HTTP/1.1 after each response.
     pub(super) closes: bool,
     /// The open questions.
@@ -40,13 +38,12 @@ pub(super) struct DetectedProtocols {
 pub(super) fn detect(address: &str, tls: &TlsFiles, calls: &[proto::Call]) -> DetectedProtocols {
     let mut spoken = DetectedProtocols::default();
     if let Ok(answer) = get(address, Protocol::Http, "/") {
-        spoken.closes = closes(address);
+        spoken.closes = closes(&head(address).unwrap_or_default());
         let then = if spoken.closes { CLOSES } else { "" };
         let words = format!("HTTP/1.1: GET / answered {}{then}", answer.status);
         spoken.protocols.push((Protocol::Http, words));
     }
     if let Some(words) = speaks_grpc(address, calls) {
-        spoken.grpc = true;
         spoken.protocols.push((Protocol::Grpc, words));
     } else if let Ok(answer) = get(address, Protocol::H2c, "/") {
         let words = format!("HTTP/2 without TLS: GET / answered {}", answer.status);
@@ -90,30 +87,26 @@ fn speaks_grpc(address: &str, calls: &[proto::Call]) -> Option<String> {
 /// The path that a redirect of `/` leads to, on the same server.
 pub(super) fn redirect(address: &str) -> Option<String> {
     let head = head(address).ok()?;
-    let place = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("location").then(|| value.trim().to_owned())
-    })?;
-    let local = place.strip_prefix(&format!("http://{address}")).unwrap_or(&place);
+    let place = header(&head, "location")?;
+    let local = place.strip_prefix(&format!("http://{address}")).unwrap_or(place);
     (local.starts_with('/') && !local.starts_with("//")).then(|| local.to_owned())
 }
 
 /// A GET without headers.
 pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireResponse, ProbeError> {
+    get_with_ca(address, protocol, path, None)
+}
+
+fn get_with_ca(address: &str, protocol: Protocol, path: &str, ca: Option<PathBuf>) -> Result<WireResponse, ProbeError> {
     let request = WireRequest {
         protocol,
         method: "GET".into(),
         path: path.into(),
         headers: Vec::new(),
         body: Vec::new(),
-        ca: None,
+        ca,
     };
     send(address, &request, PATIENCE)
-}
-
-/// True if the server says that it closes the connection after a response to HTTP/1.1, or answers with HTTP/1.0.
-fn closes(address: &str) -> bool {
-    says_it_closes(&head(address).unwrap_or_default())
 }
 
 /// The head of the response to a GET of `/`.
@@ -132,41 +125,33 @@ fn head(address: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&read).into_owned())
 }
 
-fn says_it_closes(head: &str) -> bool {
-    let mut lines = head.lines();
-    let first = lines.next().unwrap_or_default();
-    let named = |line: &str| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("connection")
-            .then(|| value.trim().to_ascii_lowercase())
-    };
-    let said = lines.take_while(|line| !line.is_empty()).find_map(named);
-    match said.as_deref() {
+/// The first value of a header.
+fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = head.lines().take_while(|line| !line.is_empty());
+    lines.find_map(|line| {
+        let (own, value) = line.split_once(':')?;
+        own.eq_ignore_ascii_case(name).then(|| value.trim())
+    })
+}
+
+/// True if the server says that it closes the connection after a response to HTTP/1.1, or answers with HTTP/1.0.
+fn closes(head: &str) -> bool {
+    match header(head, "connection").map(str::to_ascii_lowercase).as_deref() {
         Some("close") => true,
         Some("keep-alive") => false,
-        _ => first.starts_with("HTTP/1.0"),
+        _ => head.starts_with("HTTP/1.0"),
     }
 }
 
 /// True if it responds to a TLS handshake. Its certificate is not the one that wirebench made, so the handshake fails
 /// after that.
 fn has_tls(address: &str, tls: &TlsFiles) -> bool {
-    let request = WireRequest {
-        protocol: Protocol::Https,
-        method: "GET".into(),
-        path: "/".into(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        ca: Some(tls.certificate()),
-    };
-    match send(address, &request, PATIENCE) {
+    use rustls::Error::{AlertReceived, InvalidCertificate};
+    match get_with_ca(address, Protocol::Https, "/", Some(tls.certificate())) {
         Ok(_) => true,
         Err(ProbeError::Tls(error)) => {
-            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-            matches!(
-                inner,
-                Some(rustls::Error::InvalidCertificate(_) | rustls::Error::AlertReceived(_))
-            )
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+            matches!(inner, Some(InvalidCertificate(_) | AlertReceived(_)))
         }
         Err(_) => false,
     }
@@ -174,18 +159,18 @@ fn has_tls(address: &str, tls: &TlsFiles) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::says_it_closes;
+    use super::closes;
 
     #[test]
     fn a_server_closes_where_it_says_so_or_speaks_http_1_0() {
-        for (head, closes) in [
+        for (head, expected) in [
             ("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", true),
             ("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nconnection: close", false),
             ("HTTP/1.0 200 OK\r\nServer: x\r\n\r\n", true),
             ("HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\n\r\n", false),
             ("", false),
         ] {
-            assert_eq!(says_it_closes(head), closes, "{head}");
+            assert_eq!(closes(head), expected, "{head}");
         }
     }
 }

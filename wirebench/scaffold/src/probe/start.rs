@@ -1,6 +1,7 @@
 //! Starts a program with one port setting after the other until it listens at the requested port, and ends it with all its
 //! child processes.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -79,9 +80,10 @@ impl Launcher<'_> {
             match self.start(&declared_with(draft, setting)) {
                 Ok(running) if running.is_as_told() => return Ok((setting.clone(), running)),
                 Ok(running) => {
-                    own = own.or(running.reachable().map(|address| address.port()));
+                    let at = running.at;
+                    own = own.or(reaches(&at).then(|| at.port()));
                     if own.is_none() {
-                        failed.get_or_insert_with(|| running.unreachable());
+                        failed.get_or_insert_with(|| format!("it listens on {at} only, which clients of 127.0.0.1 do not reach; let it listen on 127.0.0.1"));
                     }
                     tried.push(setting.names());
                     running.stop();
@@ -102,14 +104,10 @@ impl Launcher<'_> {
         let mut running = self.start(&declared_with(draft, &setting))?;
         running.tried = tried.join(", then ");
         if running.is_as_told() {
-            Ok((setting, running))
-        } else {
-            Err(format!(
-                "it listens on another port at each start, the last time on {}",
-                running.at
-            )
-            .into())
+            return Ok((setting, running));
         }
+        let at = running.at;
+        Err(format!("it listens on another port at each start, the last time on {at}").into())
     }
 
     /// Starts it and waits until it listens.
@@ -118,13 +116,8 @@ impl Launcher<'_> {
     /// When it cannot be started, ends, or does not listen in time; the error has its last output.
     fn start(&self, server: &Server) -> Result<Running, String> {
         let target = Target::launch(self.side, server, &self.launch_context()).map_err(|error| error.to_string())?;
-        let port = target
-            .front
-            .address
-            .rsplit(':')
-            .next()
-            .and_then(|port| port.parse().ok());
-        let port = port.unwrap_or_default();
+        let address = target.front.address.rsplit_once(':');
+        let port = address.and_then(|(_, port)| port.parse().ok()).unwrap_or_default();
         let began = Instant::now();
         let group = target.front.group.local_id().ok_or("it runs on another host")?;
         loop {
@@ -145,22 +138,15 @@ impl Launcher<'_> {
             }
             if target.front.group.has_ended() {
                 let mut target = target;
-                let how = target
-                    .front
-                    .group
-                    .kill_and_reap()
-                    .map_or_else(|error| error.to_string(), describe_exit);
+                let ended = target.front.group.kill_and_reap();
+                let how = ended.map_or_else(|error| error.to_string(), describe_exit);
                 return Err(format!("it {how} before it listened{}", self.last_words()));
             }
             if began.elapsed() > LONGEST || self.context.interrupt.is_requested() {
-                let elsewhere = listening::only_unix(group).map(|unix| format!(": {unix}"));
+                let elsewhere = listening::only_unix(group).map_or_else(String::new, |unix| format!(": {unix}"));
                 end(target);
-                return Err(format!(
-                    "{DOES_NOT_LISTEN} within {} s{}{}",
-                    LONGEST.as_secs(),
-                    elsewhere.unwrap_or_default(),
-                    self.last_words()
-                ));
+                let (longest, last_words) = (LONGEST.as_secs(), self.last_words());
+                return Err(format!("{DOES_NOT_LISTEN} within {longest} s{elsewhere}{last_words}"));
             }
             std::thread::sleep(POLL);
         }
@@ -180,26 +166,18 @@ impl Launcher<'_> {
 
     fn last_words(&self) -> String {
         let said = ["server.stderr", "server.stdout"].map(|file| tail(&self.folder.join(file)));
-        match said.iter().find(|text| !text.is_empty()) {
-            Some(text) => format!("; its last words: {text}"),
-            None => String::new(),
-        }
+        let said = said.iter().find(|text| !text.is_empty());
+        said.map_or_else(String::new, |text| format!("; its last words: {text}"))
     }
 }
 
 /// The declaration of a server that gets its port by this setting.
 pub(crate) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
-    Server {
-        args: setting.args.iter().cloned().map(Arg::One).collect(),
-        env: draft
-            .env
-            .iter()
-            .chain(&setting.env)
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
-        port: setting.fixed,
-        ..draft.clone()
-    }
+    let mut server = draft.clone();
+    server.front.args = setting.args.iter().cloned().map(Arg::One).collect();
+    server.front.env.extend(setting.env.clone());
+    server.front.port = setting.fixed;
+    server
 }
 
 /// The listener at that port; otherwise the first that clients on 127.0.0.1 reach, otherwise any.
@@ -225,30 +203,13 @@ impl Running {
         self.at.port() == self.port && reaches(&self.at)
     }
 
-    fn reachable(&self) -> Option<SocketAddr> {
-        Some(self.at).filter(reaches)
-    }
-
-    fn unreachable(&self) -> String {
-        format!(
-            "it listens on {} only, which clients of 127.0.0.1 do not reach; let it listen on 127.0.0.1",
-            self.at
-        )
-    }
-
     /// The remark on its other ports, which are not measured.
     pub(super) fn unmeasured(&self) -> Option<String> {
-        let mut others: Vec<u16> = self.listens.iter().map(SocketAddr::port).collect();
-        others.sort_unstable();
-        others.dedup();
-        others.retain(|port| *port != self.port);
-        let list: Vec<String> = others.iter().map(u16::to_string).collect();
-        (!others.is_empty()).then(|| {
-            format!(
-                "it listens on port {} too: is that to be measured? Then declare a second server with that port",
-                list.join(" and ")
-            )
-        })
+        let mut others: BTreeSet<u16> = self.listens.iter().map(SocketAddr::port).collect();
+        others.remove(&self.port);
+        let list = others.iter().map(u16::to_string).collect::<Vec<_>>().join(" and ");
+        let question = "too: is that to be measured? Then declare a second server with that port";
+        (!list.is_empty()).then(|| format!("it listens on port {list} {question}"))
     }
 
     /// Ends the program and all its child processes.

@@ -11,9 +11,9 @@ fn found(pairs: &[(&str, &str)]) -> Vec<Program> {
 }
 
 fn parts(program: &Program) -> (String, String) {
-    match &program.launch {
-        LaunchMethod::Command { build, command } => (build.clone().unwrap_or_default().join(" "), command.join(" ")),
-        other @ LaunchMethod::Package(_) => panic!("{other:?}"),
+    match &program.started {
+        Started::Command(command) => (program.build.clone().unwrap_or_default().join(" "), command.join(" ")),
+        other @ Started::Package(_) => panic!("{other:?}"),
     }
 }
 

@@ -35,16 +35,16 @@ impl Harness<'_> {
             Operation::Grpc(_) | Operation::Bench(_) => (200, Some(verified_body)),
         };
         let start_up = StartUp {
-            argv: argv(side, &server.front(), &context, PORT, &tiers.list),
-            folder: side.folder_of(&server.front()),
-            env: environment(side, &server.front(), &context, PORT, &tiers.list),
-            port: server.port,
-            host: server.host,
+            argv: argv(side, &server.front, &context, PORT, &tiers.list),
+            folder: side.folder_of(&server.front),
+            env: environment(side, &server.front, &context, PORT, &tiers.list),
+            port: server.front.port,
+            host: server.front.host,
             cores: self.cores.server.clone(),
             request: request.wire.clone(),
             status,
             body,
-            timeout_ns: nanos(server.ready_timeout.0),
+            timeout_ns: nanos(server.front.ready_timeout.0),
         };
         let spec = folder.join("start.json");
         written(&spec, start_up.write(&spec))?;
@@ -63,9 +63,9 @@ impl Harness<'_> {
     ) -> Result<Measured, SlotError> {
         let server = &side.server_of(series);
         let context = self.context(folder);
-        let variables = environment(side, &server.front(), &context, PORT, &[]);
+        let variables = environment(side, &server.front, &context, PORT, &[]);
         let variables = variables.iter().map(|(name, value)| format!("{name}={value}"));
-        let command = argv(side, &server.front(), &context, PORT, &[]);
+        let command = argv(side, &server.front, &context, PORT, &[]);
         let command = std::iter::once("env".to_owned())
             .chain(variables)
             .chain(command)

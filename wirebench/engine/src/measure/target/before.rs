@@ -28,9 +28,9 @@ pub(super) fn run(
     tiers: &[Instance],
     first_time: bool,
 ) -> Result<(), TargetError> {
-    let front = server.front();
-    let placeholders = values(context.ip_of(&front), context, PORT, tiers);
-    let env = environment(side, &front, context, PORT, tiers);
+    let front = &server.front;
+    let placeholders = values(context.ip_of(front), context, PORT, tiers);
+    let env = environment(side, front, context, PORT, tiers);
     let wanted = |(_, before): &(usize, &Before)| first_time || !before.once;
     for (number, before) in server.before.iter().enumerate().filter(wanted) {
         let argv = expand(&before.command, &placeholders).expect("Server::check refuses unknown placeholders");

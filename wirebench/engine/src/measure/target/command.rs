@@ -47,7 +47,7 @@ pub(in crate::measure) fn argv(
     tiers: &[Instance],
 ) -> Vec<String> {
     let values = values(context.ip_of(part), context, port, tiers);
-    let args = expand(part.args, &values).expect("Server::check refuses unknown placeholders");
+    let args = expand(&part.args, &values).expect("Server::check refuses unknown placeholders");
     // A command may be a shell's script: braces in it that name no placeholder stay as they are, as in the environment.
     let program = side.programs[&part.key()].iter().map(|word| fill(word, &values, 0));
     program.chain(args).collect()
@@ -81,7 +81,7 @@ pub(in crate::measure) fn names_data_folder(part: &Part) -> bool {
 
 /// The name of the file that takes `stdout` or `stderr` of a process.
 pub(in crate::measure) fn output_file(part: &Part, stream: &str) -> String {
-    match part.tier {
+    match &part.tier {
         None => format!("server.{stream}"),
         Some(tier) => format!("tier-{tier}.{stream}"),
     }

@@ -59,7 +59,7 @@ impl Target {
     pub fn start(side: &Side, server: &Server, context: &LaunchContext) -> Result<Self, TargetError> {
         let mut target = Self::launch(side, server, context)?;
         let (address, ca) = (target.front.address.clone(), target.ca.clone());
-        let check = || is_ready(&server.ready, &address, server.protocols[0], &ca);
+        let check = || is_ready(&server.front.ready, &address, server.protocols[0], &ca);
         target.wait_until_ready(server, context.interrupt, check)?;
         target.send_seeds(server)?;
         Ok(target)
@@ -87,7 +87,7 @@ impl Target {
     pub fn launch(side: &Side, server: &Server, context: &LaunchContext) -> Result<Self, TargetError> {
         let (tiers, captured) = Tiers::start(side, server, context)?;
         before::run(side, server, context, &tiers.list, tiers.is_new)?;
-        let front = spawn(side, &server.front(), context, &tiers.list)?;
+        let front = spawn(side, &server.front, context, &tiers.list)?;
         let usage = front.group.leader_usage_reader();
         Ok(Self {
             front,
@@ -109,7 +109,8 @@ impl Target {
         interrupt: &Interrupt,
         check: impl Fn() -> Result<(), String>,
     ) -> Result<(), TargetError> {
-        self.front.wait_until_ready(server.ready_timeout.0, interrupt, check)?;
+        self.front
+            .wait_until_ready(server.front.ready_timeout.0, interrupt, check)?;
         // A tier that runs since an earlier round was ready before.
         let mut started_now = self.tiers.list.iter().filter(|tier| !tier.keep || self.tiers.is_new);
         let first = started_now.next().unwrap_or(&self.front);

@@ -41,14 +41,14 @@ impl Tiers {
         let (mut kept, captured) = context.kept.and_then(|kept| kept.take(&key)).unwrap_or_default();
         let is_new = kept.is_empty();
         let mut list: Vec<Instance> = Vec::new();
-        for part in server.behind() {
+        for part in &server.tiers {
             if let Some(index) = kept.iter().position(|tier| tier.name == part.name()) {
                 list.push(kept.swap_remove(index));
                 continue;
             }
-            let mut tier = spawn(side, &part, context, &list)?;
+            let mut tier = spawn(side, part, context, &list)?;
             let (address, ca) = (tier.address.clone(), context.tls.certificate());
-            let check = || is_ready(part.ready, &address, part.protocol, &ca);
+            let check = || is_ready(&part.ready, &address, part.protocol, &ca);
             tier.wait_until_ready(part.ready_timeout.0, context.interrupt, check)?;
             list.push(tier);
         }
