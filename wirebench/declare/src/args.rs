@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One argument, or a group that is left out when one of its placeholders has no value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,6 +72,16 @@ impl Arg {
             Self::Group(texts) => texts.iter().flat_map(|text| names(text)).collect(),
         }
     }
+}
+
+/// Arguments of which none belongs to a group.
+pub(crate) fn plain(words: Vec<String>) -> Vec<Arg> {
+    words.into_iter().map(Arg::One).collect()
+}
+
+/// Reads a list of arguments without groups.
+pub(crate) fn plain_args<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arg>, D::Error> {
+    Vec::deserialize(from).map(plain)
 }
 
 /// The first placeholder that arguments name and that is not known.

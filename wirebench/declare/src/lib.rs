@@ -22,7 +22,6 @@ pub mod runtime;
 pub mod scenario;
 pub mod seed;
 pub mod server;
-mod server_table;
 pub mod span;
 pub mod tier;
 
@@ -137,7 +136,7 @@ impl Project {
 
     /// The servers of folders and their configurations, in the order of their names; each is handed to `check`.
     fn servers(
-        layers: Vec<Layer<server_table::Table>>,
+        layers: Vec<Layer<server::Table>>,
         check: impl Fn(&Server, &Place) -> Result<(), DeclareError>,
     ) -> Result<Vec<Server>, DeclareError> {
         let mut servers = found::all(Kind::SERVER, layers, |table, place, name| {

@@ -11,7 +11,7 @@ use crate::count::Count;
 pub use crate::profiles::Profile;
 use crate::profiles::{names_of, usual_profiles};
 use crate::read::{DeclareError, Place, toml_file};
-use crate::{builtin, scenario, server_table};
+use crate::{builtin, scenario, server};
 use wirebench_record::names::is_profile;
 
 /// The contents of `wirebench.toml`.
@@ -45,14 +45,14 @@ struct ConfigFile {
     compare: Compare,
     count: Count,
     margins: Vec<MarginRule>,
-    servers: BTreeMap<String, server_table::Table>,
+    servers: BTreeMap<String, server::Table>,
     scenarios: BTreeMap<String, scenario::Table>,
 }
 
 /// The servers and scenarios in `wirebench.toml`, not checked yet.
 #[derive(Debug)]
 pub(super) struct Tables {
-    pub(super) servers: BTreeMap<String, server_table::Table>,
+    pub(super) servers: BTreeMap<String, server::Table>,
     pub(super) scenarios: BTreeMap<String, scenario::Table>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Tables {
 pub(super) struct ServerTables {
     pub(super) extends: Option<PathBuf>,
     #[serde(default)]
-    pub(super) servers: BTreeMap<String, server_table::Table>,
+    pub(super) servers: BTreeMap<String, server::Table>,
 }
 
 impl Config {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Component, PathBuf};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
-use crate::args::Arg;
+use crate::args::{Arg, plain, plain_args};
+use crate::found::is_name;
 use crate::operation;
 pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operation, ProtoFile};
 use crate::profiles::Profiles;
@@ -15,7 +16,7 @@ pub use crate::program::{Database, LOOPBACK, PLACEHOLDERS, Program, Ready};
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
 use crate::seed::{self, Seed};
-use crate::server_table::{BeforeTable, Table, configurations};
+use crate::span::Span;
 use crate::tier::{self, Part};
 
 /// A program under test, as `servers/<name>/server.toml` or `[servers.<name>]` of `wirebench.toml` declares it.
@@ -45,11 +46,14 @@ pub struct Server {
 }
 
 /// A command that runs before a server.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Before {
     /// The program and its arguments, with a server's placeholders except those of its port.
+    #[serde(deserialize_with = "plain_args")]
     pub command: Vec<Arg>,
     /// True if it runs once on each side, for tiers that are kept, and not at every start.
+    #[serde(default)]
     pub once: bool,
 }
 
@@ -120,10 +124,9 @@ impl Server {
         let message = "expected https or grpcs among the protocols; without TLS there is no certificate";
         place.refuse_if(table.ca.is_some() && !has_tls, "ca", message)?;
         let tiers = tier::check(table.tiers, place, &name)?;
-        let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
-        tier::known_placeholders(place, "args", &args, &tiers)?;
+        tier::known_placeholders(place, "args", &table.args, &tiers)?;
         let keeps = tiers.iter().any(|tier| tier.keep);
-        let before = check_before(table.before, place, &tiers, keeps)?;
+        check_before(&table.before, place, &tiers, keeps)?;
         let seed = seed::check(table.seed, place, keeps)?;
         let operations = check_operations(table.operations, benches, place)?;
         let front = Part {
@@ -132,7 +135,7 @@ impl Server {
             program,
             build: table.build,
             working_directory: table.working_directory,
-            args,
+            args: table.args,
             env: table.env,
             host,
             port: table.port,
@@ -149,7 +152,7 @@ impl Server {
             front,
             ca: table.ca,
             tiers,
-            before,
+            before: table.before,
             seed,
             operations,
         })
@@ -199,27 +202,114 @@ fn check_operations(
 }
 
 /// Checks the commands before a server.
-fn check_before(
-    tables: Vec<BeforeTable>,
-    place: &Place,
-    tiers: &[Part],
-    keeps: bool,
-) -> Result<Vec<Before>, DeclareError> {
-    let mut before = Vec::new();
-    for (index, BeforeTable { command, once }) in tables.into_iter().enumerate() {
+fn check_before(all: &[Before], place: &Place, tiers: &[Part], keeps: bool) -> Result<(), DeclareError> {
+    for (index, Before { command, once }) in all.iter().enumerate() {
         let place = &place.below(&format!("before[{index}]"));
+        let has_program = command
+            .first()
+            .and_then(Arg::one)
+            .is_some_and(|program| !program.is_empty());
         let message = "expected a program and its arguments, such as [\"./migrate\", \"up\"], before a server";
-        place.refuse_if(command.first().is_none_or(String::is_empty), "command", message)?;
-        let command: Vec<Arg> = command.into_iter().map(Arg::One).collect();
-        tier::known_placeholders(place, "command", &command, tiers)?;
+        place.refuse_if(!has_program, "command", message)?;
+        tier::known_placeholders(place, "command", command, tiers)?;
         let mut named = command.iter().flat_map(Arg::placeholders);
         let names_port = named.any(|word| word == "port" || word == "address");
         let message = "the server's port is not known yet; expected other placeholders";
         place.refuse_if(names_port, "command", message)?;
-        place.refuse_if(once && !keeps, "once", seed::ONCE)?;
-        before.push(Before { command, once });
+        place.refuse_if(*once && !keeps, "once", seed::ONCE)?;
     }
-    Ok(before)
+    Ok(())
+}
+
+/// A server as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    about: String,
+    #[serde(default)]
+    profiles: Profiles,
+    protocols: Vec<Protocol>,
+    package: Option<String>,
+    command: Option<Vec<String>>,
+    build: Option<Vec<String>>,
+    working_directory: Option<PathBuf>,
+    #[serde(default, deserialize_with = "plain_args")]
+    args: Vec<Arg>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    host: Option<IpAddr>,
+    port: Option<u16>,
+    ca: Option<PathBuf>,
+    ready: Option<Ready>,
+    ready_timeout: Option<Span>,
+    #[serde(default)]
+    tiers: Vec<tier::Table>,
+    #[serde(default)]
+    before: Vec<Before>,
+    #[serde(default)]
+    seed: Vec<seed::Table>,
+    operations: BTreeMap<String, operation::Table>,
+    #[serde(default)]
+    configurations: BTreeMap<String, Configuration>,
+}
+
+/// A configuration as it is written: the keys that replace the server's own.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Configuration {
+    about: String,
+    profiles: Option<Profiles>,
+    protocols: Option<Vec<Protocol>>,
+    package: Option<String>,
+    command: Option<Vec<String>>,
+    build: Option<Vec<String>>,
+    args: Option<Vec<String>>,
+    env: Option<BTreeMap<String, String>>,
+    ready: Option<Ready>,
+    tiers: Option<Vec<tier::Table>>,
+}
+
+/// Each configuration of a server as a server of its own, with the place of its table and its name, such as `http-tls`.
+///
+/// # Errors
+/// When the name of a configuration is not valid.
+fn configurations(server: &Table, place: &Place, name: &str) -> Result<Vec<(Table, Place, String)>, DeclareError> {
+    let each = server.configurations.iter().map(|(key, own)| {
+        let full = format!("{name}-{key}");
+        let path = format!("configurations.{key}");
+        if !is_name(&full) || key.is_empty() {
+            return Err(place.wrong(&path, "the name may hold lower-case letters, digits and hyphens only"));
+        }
+        Ok((own.clone().over(server), place.below(&path), full))
+    });
+    each.collect()
+}
+
+impl Configuration {
+    /// The server's table with the keys of this configuration.
+    fn over(self, server: &Table) -> Table {
+        let server = server.clone();
+        let has_program = self.package.is_some() || self.command.is_some();
+        let (package, command, build) = if has_program {
+            (self.package, self.command, self.build)
+        } else {
+            (server.package, server.command, self.build.or(server.build))
+        };
+        Table {
+            about: self.about,
+            profiles: self.profiles.unwrap_or(server.profiles),
+            protocols: self.protocols.unwrap_or(server.protocols),
+            package,
+            command,
+            build,
+            args: self.args.map_or(server.args, plain),
+            env: self.env.unwrap_or(server.env),
+            ready: self.ready.or(server.ready),
+            tiers: self.tiers.unwrap_or(server.tiers),
+            configurations: BTreeMap::new(),
+            ..server
+        }
+    }
 }
 
 #[cfg(test)]
@@ -296,5 +386,81 @@ mod tests {
                 .unwrap_err()
                 .contains("at_once")
         );
+    }
+}
+
+#[cfg(test)]
+mod configuration_tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::server::Server;
+
+    const SHOP: &str = r#"
+about = "shop"
+protocols = ["http"]
+command = ["./shop"]
+args = ["--port", "{port}"]
+env = { MODE = "plain" }
+ready = { http = "/health" }
+[operations.home]
+request = { path = "/" }
+[configurations.tls]
+about = "shop, with TLS"
+protocols = ["https"]
+args = ["--port", "{port}", "--cert", "{tls_cert}"]
+[configurations.slow]
+about = "shop, built for debugging"
+command = ["./shop-debug"]
+env = {}
+"#;
+
+    fn read(text: &str) -> Result<Vec<(String, Server)>, DeclareError> {
+        Server::check_all(
+            toml::from_str(text).unwrap(),
+            &Place::file(Path::new("servers/shop/server.toml")),
+            "shop",
+        )
+    }
+
+    #[test]
+    fn a_configuration_has_the_servers_keys_but_for_its_own() {
+        let all = read(SHOP).unwrap();
+        let names: Vec<&str> = all
+            .iter()
+            .map(|(name, server)| {
+                assert_eq!(*name, server.name);
+                &**name
+            })
+            .collect();
+        assert_eq!(names, ["shop", "shop-slow", "shop-tls"]);
+        let alone = "about = \"shop, with TLS\"\nprotocols = [\"https\"]\ncommand = [\"./shop\"]\n\
+            args = [\"--port\", \"{port}\", \"--cert\", \"{tls_cert}\"]\nenv = { MODE = \"plain\" }\nready = { http = \"/health\" }\n\
+            [operations.home]\nrequest = { path = \"/\" }\n";
+        let place = Place::file(Path::new("servers/shop-tls/server.toml"));
+        let alone = Server::check(toml::from_str(alone).unwrap(), &place, "shop-tls".into()).unwrap();
+        let whole = |server: &Server| format!("{server:?}");
+        assert_eq!(
+            whole(&all[2].1),
+            whole(&alone),
+            "the digest of a series is that of a server with a file of its own"
+        );
+        let slow = &all[1].1;
+        assert!(
+            slow.front.env.is_empty() && slow.front.args.len() == 2 && whole(slow).contains("./shop-debug"),
+            "{slow:?}"
+        );
+    }
+
+    #[test]
+    fn an_error_names_the_configuration() {
+        let wrong = |from: &str, to: &str| read(&SHOP.replace(from, to)).unwrap_err().to_string();
+        let error = wrong("[\"https\"]", "[]");
+        assert!(
+            error.contains("servers/shop/server.toml: configurations.tls.protocols: "),
+            "{error}"
+        );
+        let error = wrong("configurations.tls", "configurations.TLS");
+        assert!(error.contains("configurations.TLS: the name"), "{error}");
     }
 }

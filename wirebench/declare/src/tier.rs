@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use crate::args::{Arg, names, unknown_placeholder};
+use crate::args::{Arg, names, plain_args, unknown_placeholder};
 use crate::program::{DEFAULT_READY_TIMEOUT, LOOPBACK, PLACEHOLDERS, Program, Ready};
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
@@ -111,8 +111,8 @@ pub(super) struct Table {
     package: Option<String>,
     command: Option<Vec<String>>,
     build: Option<Vec<String>>,
-    #[serde(default)]
-    args: Vec<String>,
+    #[serde(default, deserialize_with = "plain_args")]
+    args: Vec<Arg>,
     #[serde(default)]
     env: BTreeMap<String, String>,
     port: Option<u16>,
@@ -140,7 +140,7 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
         let message = format!("a second tier {name}; expected another name");
         place.refuse_if(is_second, "name", message)?;
         let program = Program::check(place, table.package, table.command, table.build.as_ref())?;
-        let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
+        let args = table.args;
         // A kept tier outlives rounds, so everything it refers to must do so too.
         let named = named(&args, &table.env);
         let mut brief = tiers.iter().filter(|tier| table.keep && !tier.keep).map(Part::name);

@@ -20,7 +20,6 @@ mod routes;
 mod rust;
 pub mod setup_files;
 pub mod workflows;
-mod write;
 
 pub use files::Files;
 pub use guess::CHANGE_THIS;

@@ -179,7 +179,7 @@ mod tests {
         for (key, line, why) in LEFT_OUT {
             assert_eq!(with(key, line), plain, "{key}: {why}");
         }
-        let unknown = toml::from_str::<crate::server_table::Table>("no_such_key = 1")
+        let unknown = toml::from_str::<crate::server::Table>("no_such_key = 1")
             .unwrap_err()
             .to_string();
         let (_, expected) = unknown.split_once("expected one of ").unwrap();

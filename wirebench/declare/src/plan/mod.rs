@@ -5,7 +5,6 @@ mod digest;
 mod order;
 pub mod rates;
 pub mod rerun;
-mod selection;
 pub mod shards;
 mod wanted;
 pub mod warm_up;
@@ -22,7 +21,7 @@ use crate::scenario::{Amount, Load, Scenario};
 use crate::server::{Operation, Server};
 
 pub use order::{Slot, Stretch, pairs};
-pub use selection::{PlanError, Selection};
+pub use wanted::{PlanError, Selection};
 
 /// A planned series: a scenario, a server and a driver that fit together.
 #[derive(Debug, Clone)]
@@ -90,7 +89,7 @@ pub fn declared<'a>(
     let chosen = wanted::chosen(project, profile, selection)?;
     let (counting, within) = (only(&project.config.count.drivers), only(&profile.series));
     for pattern in &selection.series {
-        selection::glob("series", pattern)?;
+        wanted::glob("series", pattern)?;
     }
     let wanted = only(&selection.series);
     let mut found: Vec<PlannedSeries> = Vec::new();

@@ -3,13 +3,46 @@
 
 use std::collections::BTreeSet;
 
+use globset::{Glob, GlobMatcher};
+
 use crate::Project;
 use crate::driver::Driver;
-use crate::plan::selection::{self, PlanError, Selection};
 use crate::profiles::Profiles;
 use crate::project::Profile;
 use crate::scenario::Scenario;
 use crate::server::Server;
+
+/// Which series are selected: globs by scenario, server and driver; empty means all.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Globs over scenario names.
+    pub scenarios: Vec<String>,
+    /// Globs over server names.
+    pub servers: Vec<String>,
+    /// Globs over driver names.
+    pub drivers: Vec<String>,
+    /// Globs over `scenario@server@driver`.
+    pub series: Vec<String>,
+}
+
+impl Selection {
+    /// True if nothing is named, so that the profile alone selects.
+    #[must_use]
+    pub const fn is_everything(&self) -> bool {
+        self.scenarios.is_empty() && self.servers.is_empty() && self.drivers.is_empty() && self.series.is_empty()
+    }
+}
+
+/// Why no plan can be made, as a sentence.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct PlanError(pub(super) String);
+
+/// A glob of the flag `--KIND`.
+pub(super) fn glob(kind: &str, pattern: &str) -> Result<GlobMatcher, PlanError> {
+    let glob = Glob::new(pattern).map_err(|source| PlanError(format!("--{kind} {pattern}: not a glob: {source}")))?;
+    Ok(glob.compile_matcher())
+}
 
 /// The selection of one kind of declaration.
 #[derive(Debug)]
@@ -102,7 +135,7 @@ fn wanted<'a, 'p>(project: &'a Project, profile: &'p Profile, selection: &'p Sel
 impl<'a> Wanted<'a, '_> {
     /// All names that a pattern matches, also those that do not take part in the profile.
     fn matched(&self, pattern: &str) -> Result<Vec<&(&'a str, &'a Profiles)>, PlanError> {
-        let glob = selection::glob(self.kind, pattern)?;
+        let glob = glob(self.kind, pattern)?;
         Ok(self.declared.iter().filter(|(name, _)| glob.is_match(name)).collect())
     }
 

@@ -1,12 +1,9 @@
 //! `wirebench init`: writes wirebench.toml and the workflows into a repository.
 
-mod texts;
-
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use self::texts::{print_next_steps, print_result};
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use crate::version;
@@ -14,9 +11,9 @@ use wirebench_engine::git;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::TlsFiles;
 use wirebench_scaffold::repository;
-use wirebench_scaffold::setup_files::files;
-use wirebench_scaffold::workflows::{Action, WorkflowFacts, is_commit};
-use wirebench_scaffold::{Found, ProbeContext, Programs};
+use wirebench_scaffold::setup_files::{IGNORED, files};
+use wirebench_scaffold::workflows::{Action, WorkflowFacts, is_commit, is_pinned};
+use wirebench_scaffold::{CHANGE_THIS, Found, ProbeContext, Programs};
 
 /// Finds out how to measure a repository, and writes its wirebench.toml and workflows.
 #[derive(Debug, clap::Args)]
@@ -141,4 +138,47 @@ fn probe(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
         anyhow::bail!("interrupted; nothing was written");
     }
     Ok(found)
+}
+
+/// Prints what is declared, what is not, and the open questions.
+fn print_result(found: &Found) {
+    for server in &found.servers {
+        println!("{}  {server}", if found.probed { "declared" } else { "guessed " });
+    }
+    for program in &found.not_probed {
+        println!("not seen  {program}");
+    }
+    for question in &found.questions {
+        println!("question  {question}");
+    }
+}
+
+/// Prints what to do next; `found` is what was written into wirebench.toml, if anything was.
+fn print_next_steps(found: Option<&Found>, facts: &WorkflowFacts, folder: &Path) {
+    println!("\nNext:");
+    let lines = found.iter().flat_map(|found| found.toml.lines());
+    match lines.filter(|line| line.ends_with(CHANGE_THIS)).count() {
+        0 => println!("  1. wirebench verify"),
+        guesses => println!(
+            "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench verify"
+        ),
+    }
+    println!("  2. wirebench run --profile quick");
+    println!("  3. commit what was written, and open a pull request");
+    if !is_pinned(facts) {
+        let Action { repository, revision } = &facts.action;
+        println!(
+            "The workflows use {repository}@{revision}, which can be moved: wirebench init --commit SHA writes the full commit of a release."
+        );
+    }
+    for path in IGNORED
+        .iter()
+        .filter(|path| git::top(folder).is_some() && !is_ignored(folder, path))
+    {
+        println!("Add to .gitignore: {path}");
+    }
+}
+
+fn is_ignored(folder: &Path, path: &str) -> bool {
+    repository::is_ignored(folder, &format!("{}file", path.trim_start_matches('/')))
 }
