@@ -40,15 +40,6 @@ pub(crate) struct CommandOutput {
     pub(crate) code: i32,
 }
 
-/// A shell command for a container.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Command<'a> {
-    pub(crate) pod: &'a str,
-    pub(crate) container: &'a str,
-    /// For `sh -c`.
-    pub(crate) script: &'a str,
-}
-
 impl Cluster {
     /// Connects to the cluster of a context of the kubeconfig, by default the current one; inside a cluster, to that cluster.
     ///
@@ -154,9 +145,9 @@ impl Cluster {
     ///
     /// # Errors
     /// When the pod is gone, or ends before the command.
-    pub(crate) async fn run(&self, command: Command<'_>) -> anyhow::Result<CommandOutput> {
+    pub(crate) async fn run(&self, pod: &str, container: &str, script: &str) -> anyhow::Result<CommandOutput> {
         let mut stdout = Vec::new();
-        let (stderr, code) = self.exec(command, &mut stdout).await?;
+        let (stderr, code) = self.exec((pod, container), script, &mut stdout).await?;
         Ok(CommandOutput {
             stdout: String::from_utf8_lossy(&stdout).into_owned(),
             stderr,
@@ -179,13 +170,7 @@ impl Cluster {
             file: File::create(to).with_context(|| format!("{}: cannot be written", to.display()))?,
             left: MAX_OUTPUT_BYTES,
         };
-        let script = format!("cat {file}");
-        let command = Command {
-            pod: pod.0,
-            container: pod.1,
-            script: &script,
-        };
-        self.exec(command, &mut out).await?;
+        self.exec(pod, &format!("cat {file}"), &mut out).await?;
         let arrived = MAX_OUTPUT_BYTES - out.left;
         if arrived != bytes {
             bail!("{}: of {bytes} bytes of output {arrived} arrived; measure again", pod.0);
@@ -194,15 +179,19 @@ impl Cluster {
     }
 
     /// Runs a command; returns what it wrote to stderr, and its exit code.
-    async fn exec(&self, command: Command<'_>, stdout: &mut impl Sink) -> anyhow::Result<(String, i32)> {
-        let pod = command.pod;
+    async fn exec(
+        &self,
+        (pod, container): (&str, &str),
+        script: &str,
+        stdout: &mut impl Sink,
+    ) -> anyhow::Result<(String, i32)> {
         let api: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
         let params = AttachParams {
-            container: Some(command.container.to_owned()),
+            container: Some(container.to_owned()),
             max_stdout_buf_size: Some(BUFFER_BYTES),
             ..AttachParams::default()
         };
-        let started = api.exec(pod, ["sh", "-c", command.script], &params).await;
+        let started = api.exec(pod, ["sh", "-c", script], &params).await;
         let mut process = started
             .map_err(|error| anyhow!("no command can be run in pod {pod}: {}", in_words(&error, "pods/exec")))?;
         let out = process.stdout().context("no output of the command")?;

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 
 use wirebench_engine::measure::clock::{Reading, now_ns};
 
-use crate::api::{Cluster, Command};
+use crate::api::Cluster;
 
 pub(crate) use wirebench_engine::measure::clock::Clock;
 
@@ -19,12 +19,7 @@ pub(crate) async fn compare(cluster: &Cluster, pod: &str, container: &str) -> an
     let mut readings = Vec::new();
     for _ in 0..READINGS {
         let sent = now_ns();
-        let command = Command {
-            pod,
-            container,
-            script: "date +%s%N",
-        };
-        let output = cluster.run(command).await?;
+        let output = cluster.run(pod, container, "date +%s%N").await?;
         let received = now_ns();
         readings.push(Reading {
             sent,

@@ -15,7 +15,6 @@ mod probe;
 mod record;
 mod run;
 mod run_spec;
-mod runs;
 mod session;
 mod share;
 mod slot;
@@ -25,6 +24,4 @@ mod testrun;
 pub use overlay::{Overlay, OverlayError};
 pub use run::measure;
 pub use run_spec::{LoadPods, RunSpec, Side};
-pub use runs::Runs;
-
 pub use share::fits;

@@ -107,6 +107,7 @@ pub(crate) fn values_of(series: &PlannedSeries, number: usize, address: &str) ->
         ca: "",
     };
     let mut values = values::of(series, &places);
+    values::set_amount(&mut values, &series.load.amount);
     values::fill_request(&mut values, series, &Captured::new());
     values
 }
@@ -148,9 +149,7 @@ pub(crate) fn warm_up(series: &PlannedSeries, number: usize, address: &str) -> R
         },
         ..series.clone()
     };
-    let mut values = values_of(&warm, number, address);
-    values::set_amount(&mut values, &warm.load.amount);
-    let line = line(&warm, &values)?;
+    let line = line(&warm, &values_of(&warm, number, address))?;
     Ok(Some(format!(
         "cd {OUTPUTS} && rm -f {} && {line} >/dev/null",
         files::RAW
@@ -163,9 +162,7 @@ pub(crate) fn warm_up(series: &PlannedSeries, number: usize, address: &str) -> R
 /// # Errors
 /// When an argument has no value.
 pub(crate) fn load(series: &PlannedSeries, number: usize, address: &str, start: i64) -> Result<String, MissingValue> {
-    let mut values = values_of(series, number, address);
-    values::set_amount(&mut values, &series.load.amount);
-    let line = line(series, &values)?;
+    let line = line(series, &values_of(series, number, address))?;
     let (raw, stdout, stderr) = (files::RAW, files::STDOUT, files::STDERR);
     Ok(format!(
         "cd {OUTPUTS} && rm -f {raw} {stdout} {stderr}; while [ $(date +%s%N) -lt {start} ]; do sleep 0.01; done; \

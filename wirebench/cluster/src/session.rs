@@ -13,7 +13,7 @@ use wirebench_engine::normalise::{self, Jq, failed_round};
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, ToolVersion, Variant};
 
-use crate::api::{Cluster, Command};
+use crate::api::Cluster;
 use crate::deploy::Target;
 use crate::gather;
 use crate::load::{self, Spec};
@@ -21,7 +21,7 @@ use crate::names::{Names, key};
 use crate::overlay::{Adaptation, METER};
 use crate::record::{self, Recorder};
 use crate::run_spec::{RunSpec, inputs, wait_until_ready};
-use crate::slot::{RoundContext, Task, is_operated};
+use crate::slot::{RoundContext, is_operated};
 
 /// How often it is checked whether the user requested a stop.
 const POLL: Duration = Duration::from_millis(100);
@@ -136,12 +136,7 @@ impl Session<'_> {
             let Some(pod) = pods.first() else {
                 continue;
             };
-            let command = Command {
-                pod,
-                container: METER,
-                script: record::HOST_SCRIPT,
-            };
-            if let Ok(output) = self.cluster.run(command).await {
+            if let Ok(output) = self.cluster.run(pod, METER, record::HOST_SCRIPT).await {
                 self.recorder.run.host = record::host(&output.stdout, &self.version);
                 break;
             }
@@ -184,32 +179,23 @@ impl Session<'_> {
             None => return failed(format!("no overlay runs server {}", series.server.name)),
         };
         let context = RoundContext {
-            cluster: self.cluster,
-            run: &created.id,
-            root: &self.spec.project.root,
-            image: &self.spec.load.image,
-            pods: self.spec.load.pods,
-            owner: self.owner,
-            inputs: (&created.volume, &created.name),
-            script: created.script.as_deref(),
-        };
-        let task = Task {
+            session: self,
+            created,
+            slot,
             series,
-            number: slot.series,
-            position: slot.position,
             target,
             folder: &folder,
         };
-        let (measured, outputs) = match context.measure(task).await {
+        let (measured, outputs) = match context.measure().await {
             Ok(measured) => measured,
             Err(error) => return failed(format!("{error:#}")),
         };
         match gather::gather(self.jq, series, &outputs) {
-            Err(error) => failed(format!("{error:#}")),
+            Err(error) => failed(error),
             Ok(gathered) => {
                 let mut round = normalise::checked(series, slot, &measured, gathered.outcome);
                 round.load_pods = gathered.pods;
-                let found = gathered.faults.into_iter();
+                let found = gathered.fault.into_iter();
                 round.refuse(found.map(|found| FailedCheck::LoadPods { found }).collect());
                 if round.status == RoundStatus::Ok && !self.spec.keep_raw {
                     let _ = fs::remove_dir_all(&folder);
@@ -223,13 +209,13 @@ impl Session<'_> {
 /// The objects that were created before the first round.
 pub(crate) struct Created {
     /// The run's id.
-    id: String,
+    pub(crate) id: String,
     /// The volume with the inputs.
-    volume: Value,
+    pub(crate) volume: Value,
     /// The name of the ConfigMap with the inputs.
-    name: String,
+    pub(crate) name: String,
     /// The key of k6's script in it, if a series needs it.
-    script: Option<String>,
+    pub(crate) script: Option<String>,
 }
 
 /// Returns when the user requests a stop.

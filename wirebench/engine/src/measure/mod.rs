@@ -10,6 +10,7 @@ pub mod dependencies;
 pub mod digest;
 pub mod drive;
 pub mod endpoint;
+pub mod error;
 mod go_build_info;
 pub mod grpc;
 pub mod host;

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::measure::error::{MeasureError, written};
 use crate::measure::load_monitor::LoadMonitor;
 use crate::measure::request::Request;
 use crate::measure::side::Side;
-use crate::measure::slot::{Harness, Measured, SlotError, files, written};
+use crate::measure::slot::{Harness, Measured, files};
 use crate::measure::target::Target;
 use wirebench_declare::plan::PlannedSeries;
 
@@ -31,7 +32,7 @@ impl<'a> RunningTarget<'a> {
         series: &PlannedSeries<'a>,
         side: &Side,
         folder: PathBuf,
-    ) -> Result<Self, SlotError> {
+    ) -> Result<Self, MeasureError> {
         let target = harness.start(side, &side.server_of(series), &folder)?;
         let request = harness.request(series, &target)?;
         request.check(&target.front.address)?;
@@ -48,7 +49,7 @@ impl<'a> RunningTarget<'a> {
     ///
     /// # Errors
     /// When a process of the server or the driver fails, or the user interrupts.
-    pub fn load(&mut self, series: &PlannedSeries) -> Result<Measured, SlotError> {
+    pub fn load(&mut self, series: &PlannedSeries) -> Result<Measured, MeasureError> {
         let values = self.harness.values(series, &self.target, &self.folder);
         let monitor = LoadMonitor::of(&self.target);
         let driven = self
@@ -68,7 +69,7 @@ impl<'a> RunningTarget<'a> {
     ///
     /// # Errors
     /// When a process cannot be waited for.
-    pub fn stop(self) -> Result<(), SlotError> {
+    pub fn stop(self) -> Result<(), MeasureError> {
         written(&self.folder, self.target.stop())
     }
 }

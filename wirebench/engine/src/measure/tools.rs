@@ -8,41 +8,6 @@ use crate::measure::go_build_info;
 use wirebench_declare::args::{Arg, Value, Values, expand};
 use wirebench_declare::driver::{Driver, Tool};
 
-/// Why a program cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    /// Not found.
-    #[error("{program} is not installed; run: {install}")]
-    Missing {
-        /// The program.
-        program: String,
-        /// What installs it.
-        install: String,
-    },
-    /// Its version cannot be found.
-    #[error("{program}: cannot tell its version ({detail}); reinstall it with: {install}")]
-    NoVersion {
-        /// The program.
-        program: String,
-        /// The command that was tried, and its output.
-        detail: String,
-        /// What installs it.
-        install: String,
-    },
-    /// Its version is not the required one.
-    #[error("{program} is version {found}, but {wanted} is needed; run: {install}")]
-    OtherVersion {
-        /// The program.
-        program: String,
-        /// The version found.
-        found: String,
-        /// The required version, as text.
-        wanted: String,
-        /// What installs it.
-        install: String,
-    },
-}
-
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledTool {
@@ -95,13 +60,10 @@ fn go_install() -> Option<PathBuf> {
 ///
 /// # Errors
 /// When it is missing, its version cannot be found, or it has another version.
-pub fn check(root: &Path, driver: &Driver) -> Result<InstalledTool, ToolError> {
+pub fn check(root: &Path, driver: &Driver) -> Result<InstalledTool, String> {
     let tool = &driver.tool;
     let Some(path) = locate(root, &tool.program) else {
-        return Err(ToolError::Missing {
-            program: tool.program.clone(),
-            install: tool.install.clone(),
-        });
+        return Err(format!("{} is not installed; run: {}", tool.program, tool.install));
     };
     let version = version(tool, &path)?;
     let wanted = match (&tool.version, &tool.at_least) {
@@ -109,20 +71,18 @@ pub fn check(root: &Path, driver: &Driver) -> Result<InstalledTool, ToolError> {
         (None, Some(least)) if numbers(&version) < numbers(least) => format!("{least} or newer"),
         _ => return Ok(InstalledTool { path, version }),
     };
-    let (program, install) = (tool.program.clone(), tool.install.clone());
-    Err(ToolError::OtherVersion {
-        program,
-        found: version,
-        wanted,
-        install,
-    })
+    Err(format!(
+        "{} is version {version}, but {wanted} is needed; run: {}",
+        tool.program, tool.install
+    ))
 }
 
-fn version(tool: &Tool, path: &Path) -> Result<String, ToolError> {
-    let no_version = |detail: String| ToolError::NoVersion {
-        program: tool.program.clone(),
-        detail,
-        install: tool.install.clone(),
+fn version(tool: &Tool, path: &Path) -> Result<String, String> {
+    let no_version = |detail: String| {
+        format!(
+            "{}: cannot tell its version ({detail}); reinstall it with: {}",
+            tool.program, tool.install
+        )
     };
     let values = Values::from([("program", Value::One(path.to_string_lossy().into_owned()))]);
     let args: Vec<Arg> = tool.version_command.iter().cloned().map(Arg::One).collect();

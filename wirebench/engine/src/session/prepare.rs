@@ -93,7 +93,7 @@ pub fn prepare<'a>(
                 prepared.harness.drivers.insert(driver.name.clone(), found.path);
             }
             Err(error) => {
-                prepared.broken_drivers.insert(driver.name.clone(), error.to_string());
+                prepared.broken_drivers.insert(driver.name.clone(), error);
             }
         }
     }

@@ -74,8 +74,7 @@ fn one_driver(root: &Path, driver: &Driver) -> Vec<Check> {
         Ok(found) => return vec![Check::ok(name, format!("{} {}", driver.tool.program, found.version))],
         Err(error) => {
             // The error ends with the driver's `install` text.
-            let said = error.to_string();
-            let found = said.split("; ").next().unwrap_or(&said).to_owned();
+            let found = error.split("; ").next().unwrap_or(&error).to_owned();
             let how = install::known(&driver.tool.program).unwrap_or_else(|| driver.tool.install.clone());
             vec![Check::missing(name, found, how)]
         }

@@ -6,8 +6,9 @@ use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{Operation, Server};
 use wirebench_engine::measure::captured::Captured;
 use wirebench_engine::measure::endpoint::Endpoint;
+use wirebench_engine::measure::error::MeasureError;
 use wirebench_engine::measure::request::Request;
-use wirebench_engine::measure::target::{Target, TargetError};
+use wirebench_engine::measure::target::Target;
 
 /// Requests for each operation after the new start.
 const TIMES: usize = 2;
@@ -72,7 +73,7 @@ fn amend(launcher: &Launcher, probed: &mut ProbedServer, name: &str, address: &s
     ));
 }
 
-fn passes(launcher: &Launcher, server: &Server, name: &str, address: &str) -> Result<(), TargetError> {
+fn passes(launcher: &Launcher, server: &Server, name: &str, address: &str) -> Result<(), MeasureError> {
     let operation = &server.operations[name];
     let protocol = protocol_of(server, operation);
     let ca = launcher.context.tls.certificate();

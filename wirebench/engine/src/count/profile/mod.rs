@@ -18,9 +18,8 @@ mod symbols;
 mod tree;
 mod wrappers;
 
-pub use error::ProfileError;
 pub use frame::{Frame, Origin};
-pub use lines::Lines;
+pub use lines::{Lines, RunCost};
 pub use owner::Rule;
 pub use per_request::{FunctionSpending, PerRequest, per_request};
 pub use stacks::{FrameId, Stacks};

@@ -157,7 +157,7 @@ impl Host {
     ///
     /// # Errors
     /// When it cannot be read, cannot run on the host, or does not fit on its disk; the message does not name the host.
-    pub(super) fn copy_program(&self, file: &str, interrupt: &Interrupt) -> io::Result<String> {
+    pub(in crate::measure) fn copy_program(&self, file: &str, interrupt: &Interrupt) -> io::Result<String> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = programs.get(file) {
             return Ok(path.clone());
@@ -232,7 +232,7 @@ impl Host {
     ///
     /// # Errors
     /// When the connection is lost.
-    pub(super) fn start(&self, argv: &[String], env: &BTreeMap<String, String>) -> io::Result<Process> {
+    pub(in crate::measure) fn start(&self, argv: &[String], env: &BTreeMap<String, String>) -> io::Result<Process> {
         let name = format!("process-{}", self.started.fetch_add(1, Ordering::Relaxed));
         Process::start(&self.shell, name, argv, env, self.facts.tick_ns)
     }
@@ -241,7 +241,7 @@ impl Host {
     ///
     /// # Errors
     /// When the connection is lost.
-    pub(super) fn make_folder(&self) -> io::Result<String> {
+    pub(in crate::measure) fn make_folder(&self) -> io::Result<String> {
         let number = self.started.load(Ordering::Relaxed);
         let path = format!("{}/data-{number}", self.facts.folder);
         self.run(&["mkdir", "-p", &path])?;
@@ -252,7 +252,7 @@ impl Host {
     ///
     /// # Errors
     /// When the connection is lost, or the fixed port is in use.
-    pub(super) fn free_port(&self, fixed: Option<u16>) -> io::Result<u16> {
+    pub(in crate::measure) fn free_port(&self, fixed: Option<u16>) -> io::Result<u16> {
         let output = self.shell.run("ports")?;
         let (outgoing, used) = parse_ports(&output);
         if let Some(port) = fixed {

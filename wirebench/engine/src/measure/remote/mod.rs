@@ -10,11 +10,9 @@ pub mod ping;
 pub mod process;
 mod program;
 mod shell;
-mod spawn;
 mod stat;
 pub mod usage;
 
 pub use address::{Address, NoAddress};
 pub use connection::HostError;
 pub use host::{Host, fits};
-pub(super) use spawn::spawn;

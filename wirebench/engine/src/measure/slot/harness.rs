@@ -9,15 +9,15 @@ use std::time::Duration;
 use crate::measure::cores::Cores;
 use crate::measure::drive::{Drive, DriverStats};
 use crate::measure::endpoint::Endpoint;
+use crate::measure::error::{MeasureError, written};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::load_monitor::LoadMonitor;
 use crate::measure::process::Launch;
 use crate::measure::remote::Host;
 use crate::measure::request::Request;
 use crate::measure::side::Side;
-use crate::measure::slot::error::{SlotError, written};
 use crate::measure::slot::files;
-use crate::measure::target::{KeptTiers, LaunchContext, Target, TargetError};
+use crate::measure::target::{KeptTiers, LaunchContext, Target};
 use crate::measure::tls::TlsFiles;
 use crate::measure::values::{self, Locations};
 use wirebench_declare::args::{MissingValue, Values, expand};
@@ -56,7 +56,7 @@ impl Harness<'_> {
     ///
     /// # Errors
     /// When a gRPC message does not fit its .proto file.
-    pub fn request<'s>(&self, series: &PlannedSeries<'s>, target: &Target) -> Result<Request<'s>, TargetError> {
+    pub fn request<'s>(&self, series: &PlannedSeries<'s>, target: &Target) -> Result<Request<'s>, MeasureError> {
         let endpoint = Endpoint {
             address: &target.front.address,
             protocol: series.protocol,
@@ -69,12 +69,12 @@ impl Harness<'_> {
     ///
     /// # Errors
     /// When it cannot be started, ends early, or is not ready in time.
-    pub fn start(&self, side: &Side, server: &Server, folder: &Path) -> Result<Target, TargetError> {
+    pub fn start(&self, side: &Side, server: &Server, folder: &Path) -> Result<Target, MeasureError> {
         Target::start(side, server, &self.context(folder))
     }
 
     /// What processes of servers are started with.
-    pub(super) fn context<'b>(&'b self, folder: &'b Path) -> LaunchContext<'b> {
+    pub(crate) fn context<'b>(&'b self, folder: &'b Path) -> LaunchContext<'b> {
         LaunchContext {
             folder,
             cores: &self.cores,
@@ -95,7 +95,7 @@ impl Harness<'_> {
     }
 
     /// The values of the driver's placeholders, for a server at an address.
-    pub(super) fn values_at(&self, series: &PlannedSeries, address: &str, ca: &Path, folder: &Path) -> Values {
+    pub(crate) fn values_at(&self, series: &PlannedSeries, address: &str, ca: &Path, folder: &Path) -> Values {
         let path = |name: &str, local: PathBuf| match &self.driver_host {
             Some(host) => host.load_file(name),
             None => local.to_string_lossy().into_owned(),
@@ -122,36 +122,42 @@ impl Harness<'_> {
         values: &Values,
         target: Option<&mut Target>,
         monitor: Option<LoadMonitor>,
-    ) -> Result<DriverStats, SlotError> {
+    ) -> Result<DriverStats, MeasureError> {
         let raw = folder.join(files::RAW);
         if raw.exists() {
             written(&raw, fs::remove_file(&raw))?;
         }
-        let argv = self.driver_argv(series, values)?;
+        self.driver_run(series, folder, values)?
+            .run(target, monitor, &self.interrupt)
+    }
+
+    /// A run of the driver that writes its output to `folder`.
+    pub(crate) fn driver_run<'d>(
+        &'d self,
+        series: &PlannedSeries<'d>,
+        folder: &'d Path,
+        values: &Values,
+    ) -> Result<Drive<'d>, MeasureError> {
         let (server_host, driver_host) = (self.host.as_ref(), self.driver_host.as_ref());
         let driver_cores = driver_host.map_or_else(|| self.cores.driver_threads(), Host::cpus);
-        let drive = Drive {
+        let cores_at_most = series.mode.cores_at_most.map_or(usize::MAX, usize::from);
+        Ok(Drive {
             launch: Launch {
-                argv: &argv,
+                argv: self.driver_argv(series, values)?,
                 folder,
-                env: &values::environment(series, values),
+                env: values::environment(series, values),
                 stdout: folder.join(files::STDOUT),
                 stderr: folder.join(files::STDERR),
                 cores: &self.cores.driver,
             },
             name: &series.driver.name,
-            raw,
+            raw: folder.join(files::RAW),
             timeout: timeout(&series.load),
-            driver_cores: series
-                .mode
-                .cores_at_most
-                .map_or(usize::MAX, usize::from)
-                .min(driver_cores),
+            driver_cores: cores_at_most.min(driver_cores),
             server_cores: server_host.map_or_else(|| self.cores.server_threads(), Host::cpus),
             group: None,
             host: driver_host,
-        };
-        Ok(drive.run(target, monitor, &self.interrupt)?)
+        })
     }
 
     /// The driver's command for a series, program first.

@@ -1,6 +1,5 @@
 //! One slot of the plan: a fresh target, a probe, a warm-up, the load, and a probe again.
 
-mod error;
 pub mod files;
 mod harness;
 mod measured;
@@ -10,7 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::measure::drive::DriveError;
+use crate::measure::drive::cannot_start;
+use crate::measure::error::{MeasureError, written};
 use crate::measure::load_monitor::LoadMonitor;
 use crate::measure::remote::{Host, ping};
 use crate::measure::request::Request;
@@ -22,8 +22,6 @@ use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::server::Operation;
 
-pub use error::SlotError;
-pub(super) use error::written;
 pub use harness::{Harness, timeout};
 pub use measured::Measured;
 
@@ -42,7 +40,7 @@ impl Harness<'_> {
         side: &Side,
         folder: &Path,
         warmup_requests: u64,
-    ) -> Result<Measured, SlotError> {
+    ) -> Result<Measured, MeasureError> {
         written(folder, fs::create_dir_all(folder))?;
         if matches!(series.operation, Operation::Bench(_)) {
             return self.measure_benchmark(series, side, folder);
@@ -75,14 +73,11 @@ impl Harness<'_> {
         request: &Request,
         target: &mut Target,
         warmup_requests: u64,
-    ) -> Result<Measured, SlotError> {
+    ) -> Result<Measured, MeasureError> {
         written(folder, files::write(request, folder))?;
         if let Some(host) = &self.driver_host {
             let uploaded = host.upload_inputs(series, self.root, folder, &self.interrupt);
-            uploaded.map_err(|source| DriveError::Start {
-                driver: series.driver.name.clone(),
-                source,
-            })?;
+            uploaded.map_err(|error| cannot_start(&series.driver.name, &error))?;
         }
         let values = self.values(series, target, folder);
         let ping = match (&self.host, &self.driver_host) {
@@ -118,7 +113,7 @@ impl Harness<'_> {
         values: &Values,
         target: &mut Target,
         requests: u64,
-    ) -> Result<Duration, SlotError> {
+    ) -> Result<Duration, MeasureError> {
         let requests = (requests > 0).then_some(Amount::Requests(requests));
         let amounts = series.load.warmup.map(Amount::Duration).into_iter().chain(requests);
         let mut took = Duration::ZERO;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::measure::error::{MeasureError, written};
 use crate::measure::request::Request;
 use crate::measure::side::Side;
-use crate::measure::slot::error::{SlotError, written};
 use crate::measure::slot::harness::Harness;
 use crate::measure::slot::measured::Measured;
 use crate::measure::startup::{PORT, StartUp};
@@ -25,7 +25,7 @@ impl Harness<'_> {
         request: &Request,
         verified_body: Vec<u8>,
         target: Target,
-    ) -> Result<Measured, SlotError> {
+    ) -> Result<Measured, MeasureError> {
         let mut values = self.values(series, &target, folder);
         let tiers = written(folder, target.stop_front())?;
         let server = &side.server_of(series);
@@ -60,7 +60,7 @@ impl Harness<'_> {
         series: &PlannedSeries,
         side: &Side,
         folder: &Path,
-    ) -> Result<Measured, SlotError> {
+    ) -> Result<Measured, MeasureError> {
         let server = &side.server_of(series);
         let context = self.context(folder);
         let variables = environment(side, &server.front(), &context, PORT, &[]);
@@ -82,7 +82,7 @@ impl Harness<'_> {
         series: &PlannedSeries,
         folder: &Path,
         values: &Values,
-    ) -> Result<Measured, SlotError> {
+    ) -> Result<Measured, MeasureError> {
         let driven = self.drive(series, folder, values, None, None)?;
         Ok(Measured {
             loading: driven.wall,

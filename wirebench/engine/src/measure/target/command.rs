@@ -73,14 +73,14 @@ pub(in crate::measure) fn environment(
 }
 
 /// True if a process is a tier whose arguments or environment name `{data}`, so that it gets an empty folder.
-pub(in crate::measure) fn names_data_folder(part: &Part) -> bool {
+pub(super) fn names_data_folder(part: &Part) -> bool {
     let in_env = |text: &String| text.contains(&format!("{{{DATA}}}"));
     let in_args = part.args.iter().flat_map(Arg::placeholders).any(|name| name == DATA);
     part.tier.is_some() && (in_args || part.env.values().any(in_env))
 }
 
 /// The name of the file that takes `stdout` or `stderr` of a process.
-pub(in crate::measure) fn output_file(part: &Part, stream: &str) -> String {
+pub(super) fn output_file(part: &Part, stream: &str) -> String {
     match part.tier {
         None => format!("server.{stream}"),
         Some(tier) => format!("tier-{tier}.{stream}"),

@@ -4,10 +4,10 @@ use std::io;
 use std::sync::Arc;
 
 use crate::measure::captured::Captured;
+use crate::measure::error::MeasureError;
 use crate::measure::ready::is_ready;
 use crate::measure::side::Side;
 use crate::measure::target::context::LaunchContext;
-use crate::measure::target::error::TargetError;
 use crate::measure::target::instance::Instance;
 use crate::measure::target::kept::KeptTiers;
 use crate::measure::target::spawn::spawn;
@@ -36,7 +36,7 @@ impl Tiers {
         side: &Side,
         server: &Server,
         context: &LaunchContext,
-    ) -> Result<(Self, Captured), TargetError> {
+    ) -> Result<(Self, Captured), MeasureError> {
         let key = format!("{} {}", side.revision.variant.name(), server.name);
         let (mut kept, captured) = context.kept.and_then(|kept| kept.take(&key)).unwrap_or_default();
         let is_new = kept.is_empty();

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::count::profile::callgrind::context;
-use crate::count::profile::error::{ProfileError, quoted};
+use crate::count::profile::error::{line_error, quoted};
 
 /// A function in one calling context.
 #[derive(Debug, Default, Clone, Copy)]
@@ -75,11 +75,8 @@ impl Costs<'_> {
 }
 
 /// Reads the text of `file`, whose name is for errors only.
-pub(super) fn parse<'a>(file: &Path, text: &'a str) -> Result<Costs<'a>, ProfileError> {
-    let whole = |wrong: &str| ProfileError::Whole {
-        file: file.to_owned(),
-        wrong: wrong.to_owned(),
-    };
+pub(super) fn parse<'a>(file: &Path, text: &'a str) -> Result<Costs<'a>, String> {
+    let whole = |wrong: &str| format!("{}: {wrong}", file.display());
     if !text.starts_with("# callgrind format\n") {
         return Err(whole(
             "does not begin with `# callgrind format`: not a file of valgrind's callgrind, or of one before 3.13",
@@ -87,11 +84,9 @@ pub(super) fn parse<'a>(file: &Path, text: &'a str) -> Result<Costs<'a>, Profile
     }
     let mut reader = Reader::default();
     for (at, line) in text.lines().enumerate() {
-        reader.line(line).map_err(|wrong| ProfileError::Line {
-            file: file.to_owned(),
-            line: at + 1,
-            wrong: format!("{wrong}, found {}", quoted(line)),
-        })?;
+        reader
+            .line(line)
+            .map_err(|wrong| line_error(file, at + 1, &format!("{wrong}, found {}", quoted(line))))?;
     }
     if !reader.ended || !text.ends_with('\n') {
         return Err(whole(
