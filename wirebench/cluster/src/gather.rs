@@ -8,7 +8,7 @@ use wirebench_engine::measure::slot::files;
 use wirebench_engine::normalise::{self, Jq, Outcome, Shape};
 use wirebench_record::run::LoadPod;
 
-use crate::clock::Clock;
+use crate::api::Clock;
 
 /// The output of one load pod.
 #[derive(Debug, Clone)]

@@ -2,7 +2,6 @@
 //! Never judges, never formats results.
 
 mod api;
-mod clock;
 mod deploy;
 mod gather;
 mod inputs;
@@ -16,12 +15,10 @@ mod record;
 mod run;
 mod run_spec;
 mod session;
-mod share;
 mod slot;
-mod stages;
 mod testrun;
 
+pub use load::fits;
 pub use overlay::{Overlay, OverlayError};
 pub use run::measure;
 pub use run_spec::{LoadPods, RunSpec, Side};
-pub use share::fits;

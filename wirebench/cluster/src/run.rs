@@ -7,15 +7,15 @@ use std::time::Instant;
 use tokio::runtime::Runtime;
 
 use wirebench_engine::measure::interrupt::Interrupt;
-use wirebench_engine::session::{Ending, Recorded, StageTime, measure_stages, new_folder, prepare, screen_stage};
+use wirebench_engine::session::prepare::{self, tool_version};
+use wirebench_engine::session::{Ending, Recorded, StageTime, measure_stages, new_folder, screen_stage};
 
 use crate::api::Cluster;
 use crate::names::key;
 use crate::owner::Owner;
 use crate::record::Recorder;
 use crate::run_spec::RunSpec;
-use crate::session::{Session, stop_requested, tool};
-use crate::stages::LoadedSession;
+use crate::session::{LoadedSession, Session, stop_requested};
 
 /// Measures a run on a cluster, writes its record, and removes all objects that it created there. Servers or load pods that fail
 /// are not an error: they are in the record.
@@ -43,7 +43,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         }
     };
     let reference = owner.reference.clone();
-    let tools = vec![jq_version, tool("kubernetes", &version)];
+    let tools = vec![jq_version, tool_version("kubernetes", &version)];
     let session = Session {
         spec,
         cluster: &cluster,

@@ -5,13 +5,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-
-use wirebench_declare::plan::Slot;
-use wirebench_declare::span::nanos;
-use wirebench_engine::measure::interrupt::Interrupt;
-use wirebench_engine::normalise::{self, Jq, failed_round};
-use wirebench_record::check::FailedCheck;
-use wirebench_record::run::{Round, RoundStatus, ToolVersion, Variant};
+use tokio::runtime::Runtime;
 
 use crate::api::Cluster;
 use crate::deploy::Target;
@@ -22,16 +16,17 @@ use crate::overlay::{Adaptation, METER};
 use crate::record::{self, Recorder};
 use crate::run_spec::{RunSpec, inputs, wait_until_ready};
 use crate::slot::{RoundContext, is_operated};
+use wirebench_declare::plan::Slot;
+use wirebench_declare::span::nanos;
+use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::normalise::{self, Jq, failed_round};
+use wirebench_engine::session::prepare::tool_version;
+use wirebench_engine::session::{Ending, Member, StagedRun, given_up};
+use wirebench_record::check::FailedCheck;
+use wirebench_record::run::{Round, RoundStatus, Run, Stage, Variant};
 
 /// How often it is checked whether the user requested a stop.
 const POLL: Duration = Duration::from_millis(100);
-
-pub(crate) fn tool(name: &str, version: &str) -> ToolVersion {
-    ToolVersion {
-        name: name.to_owned(),
-        version: version.to_owned(),
-    }
-}
 
 /// A run in progress.
 pub(crate) struct Session<'a> {
@@ -142,7 +137,7 @@ impl Session<'_> {
             }
         }
         let image = self.spec.load.image.clone();
-        self.recorder.run.tools.push(tool("load image", &image));
+        self.recorder.run.tools.push(tool_version("load image", &image));
     }
 
     pub(crate) fn report(&self, slot: Slot, round: &Round) {
@@ -204,6 +199,37 @@ impl Session<'_> {
             }
         }
     }
+
+    /// Measures the slots of one round. The deadline is checked between pairs only.
+    async fn pass(&mut self, slots: &[Slot], deadline: Option<Instant>, created: &Created) -> anyhow::Result<Ending> {
+        let mut before = None;
+        for slot in slots {
+            let is_new_pair = before != Some(slot.series);
+            if is_new_pair && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(Ending::OutOfTime);
+            }
+            before = Some(slot.series);
+            if given_up(&self.recorder.run.series[slot.series].rounds, slot.variant) {
+                continue;
+            }
+            let interrupt = self.interrupt.clone();
+            let started = Instant::now();
+            let measured = tokio::select! {
+                round = self.round(*slot, created) => Some(round),
+                () = stop_requested(&interrupt) => None,
+            };
+            let Some((mut round, loading)) = measured else {
+                return Ok(Ending::Interrupted);
+            };
+            round.took_ns = Some(nanos(started.elapsed()));
+            self.report(*slot, &round);
+            self.recorder.run.spent.load_ns += nanos(loading);
+            self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
+            self.recorder.add(slot.series, round);
+            self.recorder.save(true)?;
+        }
+        Ok(Ending::Whole)
+    }
 }
 
 /// The objects that were created before the first round.
@@ -222,5 +248,44 @@ pub(crate) struct Created {
 pub(crate) async fn stop_requested(interrupt: &Interrupt) {
     while !interrupt.is_requested() {
         tokio::time::sleep(POLL).await;
+    }
+}
+
+/// A session whose servers and load pods are there, and the runtime that its rounds run on.
+pub(crate) struct LoadedSession<'l, 'a> {
+    pub(crate) session: &'l mut Session<'a>,
+    pub(crate) created: &'l Created,
+    pub(crate) runtime: &'l Runtime,
+}
+
+impl StagedRun for LoadedSession<'_, '_> {
+    fn run(&mut self) -> &mut Run {
+        &mut self.session.recorder.run
+    }
+
+    fn slots(&mut self) -> &mut Vec<Slot> {
+        &mut self.session.slots
+    }
+
+    fn is_paired(&self) -> bool {
+        self.session.is_paired()
+    }
+
+    fn begin(&mut self, stage: &Stage) -> Vec<Member> {
+        let spec = self.session.spec;
+        let variants: Vec<Variant> = spec.sides.iter().map(|side| side.variant).collect();
+        let series = spec.series.iter().enumerate();
+        series
+            .filter(|(_, series)| stage.series.contains(&series.id))
+            .map(|(index, _)| (index, variants.clone()))
+            .collect()
+    }
+
+    fn enter(&mut self, _: &Stage, _: &'static str, _: &[Slot]) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
+        self.runtime.block_on(self.session.pass(slots, deadline, self.created))
     }
 }

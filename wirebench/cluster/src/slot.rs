@@ -14,7 +14,7 @@ use wirebench_engine::measure::slot::{Measured, files, timeout};
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
 use crate::api::CommandOutput;
-use crate::clock;
+use crate::api::compare_clocks;
 use crate::deploy::{Target, began, ended, name, wait};
 use crate::gather::Output;
 use crate::inputs::OUTPUTS;
@@ -129,7 +129,7 @@ impl RoundContext<'_> {
     ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
         let clocks = try_join_all(
             pods.iter()
-                .map(|pod| clock::compare(self.session.cluster, pod, CONTAINER)),
+                .map(|pod| compare_clocks(self.session.cluster, pod, CONTAINER)),
         )
         .await?;
         let before = self.read(servers).await?;
@@ -262,7 +262,7 @@ impl RoundContext<'_> {
         let copies = runners.iter().enumerate().map(|(index, pod)| async move {
             let folder = self.folder.join(format!("pod-{index}"));
             fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
-            let clock = clock::compare(self.session.cluster, pod, HOLD).await?;
+            let clock = compare_clocks(self.session.cluster, pod, HOLD).await?;
             let output = self.session.cluster.run(pod, HOLD, &testrun::size()).await?;
             let bytes = output
                 .stdout

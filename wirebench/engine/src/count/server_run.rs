@@ -5,29 +5,29 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::count::busy;
 use crate::count::program::{ServerProgram, examine};
-use crate::count::ready;
 use crate::count::relay::Relay;
+use crate::count::relay::Wire;
 use crate::count::threads::GroupThreads;
 use crate::count::tool::{Detail, Tool, Toolbox};
-use crate::count::wire::Wire;
-use crate::count::work;
+use crate::count::{busy, work};
 use crate::measure::cores::Cores;
 use crate::measure::drive::Drive;
 use crate::measure::error::{MeasureError, written};
 use crate::measure::process::Ending;
+use crate::measure::ready::is_ready;
 use crate::measure::request::Request;
 use crate::measure::side::Side;
 use crate::measure::slot::{Harness, files};
 use crate::measure::staging::{LAYOUTS, at_layout};
 use crate::measure::target::{LaunchContext, Target};
-use crate::measure::values;
+use crate::measure::{port, values};
 use crate::normalise::{self, Jq};
 use wirebench_declare::args::Value;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::runtime::Runtime;
 use wirebench_declare::scenario::Amount;
+use wirebench_declare::server::{Ready, Server};
 use wirebench_declare::span::Span;
 
 /// How long a server may take to end after SIGTERM: the tools write their counts at its end.
@@ -143,7 +143,7 @@ impl ServerRun<'_> {
         let mut target = Target::launch(&side, &server, &context)?;
         let group = target.front.group.local_id();
         let group = group.expect("a run with other hosts has no counted series");
-        let is_ready = ready::check(&server, &target, group);
+        let is_ready = ready_check(&server, &target, group);
         target.wait_until_ready(&server, &bench.interrupt, is_ready)?;
         target.send_seeds(&server)?;
         let request = bench.request(self.series, &target)?;
@@ -301,4 +301,24 @@ fn idle_share(group: i32) -> f64 {
     std::thread::sleep(IDLE);
     let used = Duration::from_nanos(threads.cpu_ns().saturating_sub(before));
     used.as_secs_f64() / IDLE.as_secs_f64()
+}
+
+/// Checks once whether a server, whose process group has this id, is ready, through a relay, and not before it listens.
+pub(super) fn ready_check(server: &Server, target: &Target, group: i32) -> impl Fn() -> Result<(), String> + use<> {
+    let (ready, protocol) = (server.ready.clone(), server.protocols[0]);
+    let (address, ca) = (target.front.address.clone(), target.ca.clone());
+    let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
+    move || {
+        let listened_on = port.is_some_and(port::is_listened_on);
+        if !listened_on {
+            return Err(format!("nobody listens on {address}"));
+        }
+        if matches!(ready, Ready::Tcp(_)) {
+            return Ok(());
+        }
+        let relay = Relay::start(&address, group).map_err(|error| error.to_string())?;
+        let checked = is_ready(&ready, &relay.address, protocol, &ca);
+        relay.finish().map_err(|error| error.to_string())?;
+        checked
+    }
 }

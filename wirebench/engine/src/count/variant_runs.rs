@@ -8,10 +8,10 @@ use crate::count::figures;
 use crate::count::profile::dhat::Allocated;
 use crate::count::profile::{FunctionSpending, Lines, PerRequest, RunCost, Stacks, lines, per_request};
 use crate::count::program::{ServerProgram, is_under_callgrind};
+use crate::count::relay::Wire;
 use crate::count::server_run::PlainFacts;
 use crate::count::tool::Tool;
 use crate::count::tool_output::ToolOutput;
-use crate::count::wire::Wire;
 use crate::count::work::{FunctionCounts, FunctionPlace};
 use wirebench_declare::runtime::Runtime;
 use wirebench_record::counts::{

@@ -4,8 +4,6 @@
 mod checkout;
 mod command;
 mod files;
-mod submodules;
-mod worktree;
 
 use std::path::Path;
 

@@ -159,10 +159,10 @@ impl Drive<'_> {
     ) -> Result<Vec<Sample>, MeasureError> {
         let server = target.as_deref().map(|target| Arc::clone(&target.usage));
         let driver = group.leader_usage_reader();
-        let end = End::of(group);
+        let end = end_of(group);
         let mut samples: Vec<Sample> = Vec::new();
         let mut ticks = 0u32;
-        while !end.came_within_a_tick(group) {
+        while !ends_within_a_tick(end.as_ref(), group) {
             if let Some(error) = self.stop_reason(group, target.as_deref_mut(), ticks, interrupt) {
                 let _ = group.stop(STOP_GRACE);
                 return Err(error);
@@ -286,36 +286,24 @@ impl Drive<'_> {
     }
 }
 
-/// How the end of a driver is noticed.
-enum End {
-    /// On this machine: at once, by a thread that waits for it.
-    Local(Receiver<()>),
-    /// On another host: by polling.
-    Remote,
+/// Gets a message when a local driver has ended; `None` if it runs on another host.
+fn end_of(driver: &ProcessGroup) -> Option<Receiver<()>> {
+    let wait = driver.local()?.waiter();
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        wait();
+        let _ = sender.send(());
+    });
+    Some(receiver)
 }
 
-impl End {
-    fn of(driver: &ProcessGroup) -> Self {
-        let Some(group) = driver.local() else {
-            return Self::Remote;
-        };
-        let (sender, receiver) = mpsc::channel();
-        let wait = group.waiter();
-        std::thread::spawn(move || {
-            wait();
-            let _ = sender.send(());
-        });
-        Self::Local(receiver)
-    }
-
-    /// Waits for the end for one tick; true if the driver has ended.
-    fn came_within_a_tick(&self, driver: &ProcessGroup) -> bool {
-        match self {
-            Self::Local(end) => end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout),
-            Self::Remote => {
-                std::thread::sleep(TICK);
-                driver.has_ended()
-            }
+/// Whether the driver has ended after a tick at most.
+fn ends_within_a_tick(end: Option<&Receiver<()>>, driver: &ProcessGroup) -> bool {
+    match end {
+        Some(end) => end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout),
+        None => {
+            std::thread::sleep(TICK);
+            driver.has_ended()
         }
     }
 }

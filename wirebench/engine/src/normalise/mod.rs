@@ -1,8 +1,6 @@
 //! Turns raw driver output into a round of the record: runs the driver's jq filter and applies every check.
 
 mod check;
-mod number;
-mod open_loop;
 mod shape;
 
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ use crate::measure::interrupt::Interrupt;
 use crate::measure::same_files::{Files, is_derived};
 use crate::measure::same_program::Compared;
 use crate::measure::side::Side;
-use crate::session::side_request::{CodeSource, SideRequest};
+use crate::session::spec::{CodeSource, SideRequest};
 use wirebench_declare::Project;
 use wirebench_declare::accepted;
 use wirebench_declare::plan::PlannedSeries;

@@ -13,11 +13,9 @@ mod rates;
 mod recorder;
 mod run;
 mod series_record;
-mod side_request;
 mod spec;
 mod stage;
 pub mod status;
-mod time;
 mod variants;
 mod warm_up;
 
@@ -45,10 +43,8 @@ pub use progress::remaining;
 pub use recorder::{new_folder, save, started_run, unwritable};
 pub use run::{NothingToMeasure, Recorded, measure};
 pub use series_record::unmeasured;
-pub use side_request::{CodeSource, SideRequest};
-pub use spec::{Part, Purpose, RunSpec};
-pub use stage::{Ending, Member, SecondStage, StagedRun, measure_stages, screen_stage};
-pub use time::StageTime;
+pub use spec::{CodeSource, Part, Purpose, RunSpec, SideRequest};
+pub use stage::{Ending, Member, SecondStage, StageTime, StagedRun, measure_stages, screen_stage};
 
 /// Everything that a session needs.
 #[derive(Debug, Clone, Copy)]

@@ -85,11 +85,9 @@ pub fn prepare<'a>(
     for driver in drivers.into_values() {
         match tools::check(root, driver) {
             Ok(found) => {
-                let name = driver.tool.versioned().to_owned();
-                prepared.tools.push(ToolVersion {
-                    name,
-                    version: found.version,
-                });
+                prepared
+                    .tools
+                    .push(tool_version(driver.tool.versioned(), &found.version));
                 prepared.harness.drivers.insert(driver.name.clone(), found.path);
             }
             Err(error) => {
@@ -116,24 +114,21 @@ pub fn jq(project: &Project) -> anyhow::Result<(Jq, ToolVersion)> {
     let program = tools::locate(&project.root, "jq")
         .ok_or_else(|| anyhow::anyhow!("jq is not installed; run: {}", install::of("jq")))?;
     let version = tools::plain_version(&program).unwrap_or_else(|| "unknown".into());
-    Ok((
-        Jq { program },
-        ToolVersion {
-            name: "jq".into(),
-            version,
-        },
-    ))
+    Ok((Jq { program }, tool_version("jq", &version)))
 }
 
 /// gnuplot, without which a run has no charts.
 pub fn gnuplot(root: &Path) -> Option<(PathBuf, ToolVersion)> {
     let program = tools::locate(root, "gnuplot")?;
     let version = tools::plain_version(&program)?;
-    Some((
-        program,
-        ToolVersion {
-            name: "gnuplot".into(),
-            version,
-        },
-    ))
+    Some((program, tool_version("gnuplot", &version)))
+}
+
+/// A tool and its version, for the record.
+#[must_use]
+pub fn tool_version(name: &str, version: &str) -> ToolVersion {
+    ToolVersion {
+        name: name.to_owned(),
+        version: version.to_owned(),
+    }
 }

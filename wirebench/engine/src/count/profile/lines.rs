@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::count::profile::owner::Rule;
+use crate::count::profile::frame::Rule;
 use crate::count::profile::stacks::Stacks;
 use wirebench_record::counts::Source;
 

@@ -10,7 +10,6 @@ mod frame;
 pub mod lines;
 mod names;
 mod origin;
-mod owner;
 pub mod per_request;
 mod stacks;
 pub mod strace;
@@ -18,9 +17,9 @@ mod symbols;
 mod tree;
 mod wrappers;
 
+pub use frame::Rule;
 pub use frame::{Frame, Origin};
 pub use lines::{Lines, RunCost};
-pub use owner::Rule;
 pub use per_request::{FunctionSpending, PerRequest, per_request};
 pub use stacks::{FrameId, Stacks};
 pub use tree::Tree;

@@ -2,9 +2,7 @@
 
 mod before;
 mod command;
-mod context;
 mod instance;
-mod kept;
 mod spawn;
 mod tiers;
 
@@ -27,11 +25,10 @@ use crate::measure::tls::TlsFiles;
 use crate::measure::usage_reader::UsageReader;
 use wirebench_declare::server::Server;
 
+pub use command::LaunchContext;
 pub(super) use command::{argv, environment};
-pub use context::LaunchContext;
 pub use instance::Instance;
-pub use kept::KeptTiers;
-pub use tiers::Tiers;
+pub use tiers::{KeptTiers, Tiers};
 
 /// A running server: the front, and the tiers behind it.
 #[derive(Debug)]

@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::count::profile::callgrind::context;
-use crate::count::profile::callgrind::format::{Context, Cost};
+use crate::count::profile::callgrind::format::{Context, Cost, context_frames};
 use crate::count::profile::callgrind::object::Object;
+use crate::count::profile::frame::Rule;
 use crate::count::profile::frame::{Frame, Origin};
-use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::{FrameId, Stacks};
 use crate::count::profile::symbols::is_system;
 use crate::count::profile::tree::Tree;
@@ -118,13 +117,13 @@ impl<'a> Functions<'a> {
     /// The physical function of a context, without its callers.
     pub(super) fn innermost(&mut self, context: usize) -> Option<FrameId> {
         let Context { text, object } = self.contexts[context];
-        let (name, _) = *context::frames(text).first()?;
+        let (name, _) = *context_frames(text).first()?;
         Some(self.physical(name, Some(object)))
     }
 
     /// The callers that a context's text names, outermost first.
     pub(super) fn named_callers(&mut self, context: usize) -> Vec<FrameId> {
-        let parts = context::frames(self.contexts[context].text);
+        let parts = context_frames(self.contexts[context].text);
         let callers = parts.iter().skip(1).rev();
         callers
             .map(|&(name, own_context)| self.physical(name, self.by_context.get(own_context).copied()))
@@ -180,7 +179,7 @@ impl<'a> Functions<'a> {
 /// The place of each function's own code; of several places one that has line tables, then the most expensive: after a program went
 /// to another stack, callgrind takes a little of other functions' code for the function's.
 fn bodies<'a>(contexts: &[Context<'a>], costs: &[Cost]) -> HashMap<&'a str, (&'a str, u64)> {
-    let names = contexts.iter().map(|context| context::frames(context.text)[0].0);
+    let names = contexts.iter().map(|context| context_frames(context.text)[0].0);
     let names: Vec<&str> = names.collect();
     let mut places: HashMap<(&str, &str, u64), u64> = HashMap::new();
     for cost in costs {

@@ -6,7 +6,6 @@
 //! call. The cost of a context that is called from several places is split in proportion to the cost of the calls from each.
 
 mod call_paths;
-mod context;
 mod format;
 mod functions;
 mod object;

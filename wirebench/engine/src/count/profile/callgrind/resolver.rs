@@ -7,9 +7,9 @@ use crate::count::profile::callgrind::Instructions;
 use crate::count::profile::callgrind::call_paths::{CallPaths, split};
 use crate::count::profile::callgrind::format::{Call, Context, Cost, Costs};
 use crate::count::profile::callgrind::functions::{AddressFunctions, Blamed, Functions};
+use crate::count::profile::frame::Rule;
 use crate::count::profile::lines::{Lines, RunCost};
 use crate::count::profile::names;
-use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::FrameId;
 use crate::count::profile::tree::Tree;
 

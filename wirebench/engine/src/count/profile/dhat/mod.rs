@@ -14,10 +14,10 @@ use serde::Deserialize;
 
 use crate::count::profile::dhat::frame::{DhatFrame, program};
 use crate::count::profile::error::text_of;
+use crate::count::profile::frame::Rule;
 use crate::count::profile::frame::{Frame, Origin};
 use crate::count::profile::lines::RunCost;
 use crate::count::profile::names;
-use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::FrameId;
 use crate::count::profile::symbols::{FunctionRanges, Symbols};
 use crate::count::profile::tree::Tree;

@@ -6,7 +6,7 @@ use proptest::prelude::{any, prop_assert, proptest};
 use tempfile::TempDir;
 
 use super::{Allocated, read};
-use crate::count::profile::owner::Rule;
+use crate::count::profile::frame::Rule;
 use crate::count::profile::per_request::{FunctionSpending, per_request};
 use crate::count::profile::stacks::Stacks;
 use crate::count::profile::tree::Tree;
