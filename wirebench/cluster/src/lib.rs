@@ -4,7 +4,6 @@
 mod api;
 mod deploy;
 mod gather;
-mod inputs;
 mod load;
 mod meter;
 mod names;
@@ -12,13 +11,12 @@ mod overlay;
 mod owner;
 mod probe;
 mod record;
-mod run;
 mod run_spec;
 mod session;
 mod slot;
 mod testrun;
 
 pub use load::fits;
-pub use overlay::{Overlay, OverlayError};
-pub use run::measure;
+pub use overlay::Overlay;
 pub use run_spec::{LoadPods, RunSpec, Side};
+pub use session::measure;

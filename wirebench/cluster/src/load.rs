@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::inputs::{INPUTS, OUTPUTS};
 use crate::names::{RUN, key};
+use crate::run_spec::{INPUTS, OUTPUTS};
 use wirebench_declare::args::{MissingValue, Values, expand};
 use wirebench_declare::load::{LoadStage, Rate};
 use wirebench_declare::plan::PlannedSeries;

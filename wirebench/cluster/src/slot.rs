@@ -17,12 +17,12 @@ use crate::api::CommandOutput;
 use crate::api::compare_clocks;
 use crate::deploy::{Target, began, ended, name, wait};
 use crate::gather::Output;
-use crate::inputs::OUTPUTS;
 use crate::load::{self, CONTAINER, Done, ROLE, Spec};
 use crate::meter::{self, Reading, Readings};
 use crate::names::{key, selector};
 use crate::overlay::METER;
 use crate::probe::Forward;
+use crate::run_spec::OUTPUTS;
 use crate::run_spec::request;
 use crate::session::{Created, Session};
 use crate::testrun::{self, HOLD, K6};
@@ -77,12 +77,11 @@ impl RoundContext<'_> {
                 processes: used.clone(),
                 ..DriverStats::default()
             },
-            ready_after: None,
             peak_rss_bytes: used.iter().map(|one| one.peak_rss_bytes).sum(),
             payload_bytes: Some(payload),
             loading: began.elapsed(),
             wrong_afterwards: wrong,
-            ping: None,
+            ..Measured::default()
         };
         Ok((measured, outputs))
     }
@@ -301,7 +300,7 @@ impl RoundContext<'_> {
                 if let Some(fault) = crate::deploy::fault(pod) {
                     let words = self.session.cluster.log_tail(&name(pod), K6).await;
                     if fault.is_hopeless || ended(pod, K6).is_some() {
-                        bail!("pod {} of TestRun {test}: {fault}: {words}", name(pod));
+                        bail!("pod {} of TestRun {test}: {}: {words}", name(pod), fault.what);
                     }
                 }
                 if let Some((code, reason)) = ended(pod, K6).filter(|(code, _)| *code != 0) {

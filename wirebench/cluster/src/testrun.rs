@@ -7,9 +7,9 @@ use wirebench_declare::plan::PlannedSeries;
 use wirebench_engine::measure::slot::files;
 use wirebench_engine::measure::values;
 
-use crate::inputs::OUTPUTS;
 use crate::load::{Spec, mounts, volumes};
 use crate::names::{RUN, key};
+use crate::run_spec::OUTPUTS;
 
 /// The container of a runner pod that keeps k6's output until it is collected.
 pub(crate) const HOLD: &str = "hold";

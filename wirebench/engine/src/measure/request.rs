@@ -11,7 +11,7 @@ use crate::measure::error::MeasureError;
 use crate::measure::grpc::call::Call;
 use crate::measure::grpc::frame;
 use crate::measure::probe::{PROBE_TIMEOUT, send};
-use crate::measure::variables;
+use crate::measure::values::fill_variables;
 use crate::measure::wire::{WireRequest, WireResponse, grpc_request};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{GrpcOperation, HttpOperation, Operation, Server};
@@ -103,7 +103,7 @@ impl<'a> Request<'a> {
 
     /// Replaces captured values and environment variables in a text.
     fn fill(&self, text: &str, captured: &Captured) -> Result<String, MeasureError> {
-        variables::fill(&captured::fill(text, captured)).map_err(|variable| {
+        fill_variables(&captured::fill(text, captured)).map_err(|variable| {
             self.error(&format!(
                 "environment variable {variable} is not set; set it, or give a default: {{env:{variable}:default}}"
             ))

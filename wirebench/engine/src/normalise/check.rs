@@ -154,7 +154,7 @@ pub(super) fn in_flight_permille(load: &Load, mode: &Mode, round: &Round) -> Opt
     clippy::cast_sign_loss,
     reason = "clamped to the type's range first"
 )]
-pub(super) fn whole(value: f64) -> u32 {
+pub(crate) fn whole(value: f64) -> u32 {
     value.round().clamp(0.0, f64::from(u32::MAX)) as u32
 }
 

@@ -16,6 +16,7 @@ use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Bound, Latency, Round, RoundStatus};
 use wirebench_stats::quantile::nearest_rank;
 
+pub(crate) use check::whole;
 pub use shape::{Shape, read};
 
 /// The program that runs the drivers' filters.

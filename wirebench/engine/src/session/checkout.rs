@@ -218,11 +218,12 @@ pub(super) fn measured_sides(sides: &[CheckedOutSide], compares: bool) -> Vec<Si
 
 /// Baseline and candidate, where both are measured.
 fn both(sides: &[CheckedOutSide]) -> Option<[&Side; 2]> {
-    let side = |variant| {
-        let mut all = sides.iter().map(|one| &one.side);
-        all.find(|side| side.revision.variant == variant)
-    };
+    let side = |variant| Some(&of_variant(sides, variant)?.side);
     Some([side(Variant::Baseline)?, side(Variant::Candidate)?])
+}
+/// The side of a variant.
+pub(super) fn of_variant(sides: &[CheckedOutSide], variant: Variant) -> Option<&CheckedOutSide> {
+    sides.iter().find(|one| one.side.revision.variant == variant)
 }
 
 /// The servers that are the same program on both sides, once built; empty without a baseline.
@@ -273,11 +274,9 @@ pub(super) fn different_dependencies(sides: &[CheckedOutSide]) -> Vec<Dependency
 /// When one of the files is wrong.
 pub(super) fn newly_accepted(sides: &[CheckedOutSide], within: &Path) -> Result<Vec<Accepted>, DeclareError> {
     let entries = |variant| {
-        let side = sides
-            .iter()
-            .map(|one| &one.side)
-            .find(|side| side.revision.variant == variant);
-        side.map(|side| accepted::read(&side.folder.join(within))).transpose()
+        let side = of_variant(sides, variant);
+        side.map(|one| accepted::read(&one.side.folder.join(within)))
+            .transpose()
     };
     let Some(known) = entries(Variant::Baseline)? else {
         return Ok(Vec::new());

@@ -1,6 +1,5 @@
 //! A session measures a run: it prepares tools and sides, then loads or counts series in stages, and writes the record as it goes.
 
-mod builtin;
 mod calibrate;
 mod checkout;
 mod counting;
@@ -12,7 +11,6 @@ mod progress;
 mod rates;
 mod recorder;
 mod run;
-mod series_record;
 mod spec;
 mod stage;
 pub mod status;
@@ -40,9 +38,9 @@ use wirebench_record::run::{Run, Stage, Variant};
 pub use join::join_shards;
 pub use pairs::given_up;
 pub use progress::remaining;
+pub use recorder::unmeasured;
 pub use recorder::{new_folder, save, started_run, unwritable};
 pub use run::{NothingToMeasure, Recorded, measure};
-pub use series_record::unmeasured;
 pub use spec::{CodeSource, Part, Purpose, RunSpec, SideRequest};
 pub use stage::{Ending, Member, SecondStage, StageTime, StagedRun, measure_stages, screen_stage};
 

@@ -13,7 +13,7 @@ use wirebench_declare::load::{Load, Rate, Search};
 use wirebench_declare::plan::rates::{Bisection, of_capacity};
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_declare::span::nanos;
-use wirebench_record::run::{Bound, Round, RoundStatus, SearchStep};
+use wirebench_record::run::{Bound, Round, RoundStatus, SearchStep, Variant};
 
 impl Session<'_> {
     /// A load of a series with its rate in requests per second; a share of the capacity is measured once, before the first
@@ -52,13 +52,7 @@ impl Session<'_> {
             if let Some(reason) = side.broken.get(&series.server.name) {
                 return Err(with_side(reason.clone()));
             }
-            let slot = Slot {
-                position: 0,
-                round: 0,
-                series: index,
-                variant: *variant,
-                stage: 1,
-            };
+            let slot = before_rounds(index, *variant);
             let name = format!("capacity-{}-{}", variant.name(), series.id);
             let folder = self.recorder.folder.join("raw").join(name);
             let (loading, round) = match self.step(&closed, slot, side, &folder) {
@@ -149,6 +143,16 @@ impl Session<'_> {
 }
 
 /// The result of one rate: it passes if the round passes every check and its p99 keeps the objective.
+/// The slot of what is measured of a series before its first round.
+pub(super) const fn before_rounds(series: usize, variant: Variant) -> Slot {
+    Slot {
+        position: 0,
+        round: 0,
+        series,
+        variant,
+        stage: 1,
+    }
+}
 fn search_step(rate_per_s: u32, search: Search, round: &Round) -> SearchStep {
     let p99_ns = round.latency_ns.map(|latency| latency.p99);
     let bound = nanos(search.p99.0);

@@ -8,12 +8,13 @@ use log::Level;
 
 use crate::count::busy;
 use crate::measure::error::MeasureError;
-use crate::measure::running_target::RunningTarget;
 use crate::measure::side::Side;
+use crate::measure::slot::RunningTarget;
 use crate::measure::staging::is_native;
 use crate::normalise;
 use crate::session::Session;
 use crate::session::pass::RawRound;
+use crate::session::rates::before_rounds;
 use wirebench_declare::load::{Load, MOST_REQUESTS, Rate};
 use wirebench_declare::plan::warm_up::{FEWEST_REQUESTS, Part, next_part, requests_needed, requests_needed_at_most};
 use wirebench_declare::plan::{PlannedSeries, Slot};
@@ -129,13 +130,7 @@ impl Session<'_> {
 
     /// Loads a fresh server part by part until it is warm.
     fn observe(&self, series: &PlannedSeries, index: usize, variant: Variant) -> Result<u64, MeasureError> {
-        let slot = Slot {
-            position: 0,
-            round: 0,
-            series: index,
-            variant,
-            stage: 1,
-        };
+        let slot = before_rounds(index, variant);
         let name = format!("warm-up-{}-{}", variant.name(), series.id);
         let folder = self.recorder.folder.join("raw").join(name);
         fs::create_dir_all(&folder).map_err(|error| MeasureError::Failed(error.to_string()))?;

@@ -41,26 +41,22 @@ pub struct Instance {
 impl Instance {
     /// A process that has just been started for one round.
     #[must_use]
-    pub fn new(part: &Part, group: ProcessGroup, address: String, stderr: PathBuf) -> Self {
+    pub(super) fn new(
+        part: &Part,
+        group: ProcessGroup,
+        address: String,
+        stderr: PathBuf,
+        folder: Option<TemporaryFolder>,
+    ) -> Self {
         Self {
             name: part.name().to_owned(),
             group,
             address,
             usage: Arc::new(LocalUsage::groups(&[])),
-            keep: false,
+            keep: part.keep,
             label: part.label(),
             stderr,
-            _folder: None,
-        }
-    }
-
-    /// The same with a folder of its own; if `keep`, it keeps running between rounds.
-    #[must_use]
-    pub(in crate::measure) fn with(self, folder: Option<TemporaryFolder>, keep: bool) -> Self {
-        Self {
             _folder: folder,
-            keep,
-            ..self
         }
     }
 

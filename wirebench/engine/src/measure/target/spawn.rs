@@ -72,8 +72,7 @@ pub(super) fn spawn(
         launch.start().map(ProcessGroup::Local)
     };
     let group = group.map_err(|error| start_error(&program, error))?;
-    let instance = Instance::new(part, group, authority(ip, &port), stderr);
-    Ok(instance.with(own_folder, part.keep))
+    Ok(Instance::new(part, group, authority(ip, &port), stderr, own_folder))
 }
 
 /// The error of a program that cannot be started.

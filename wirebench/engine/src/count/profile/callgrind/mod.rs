@@ -8,7 +8,6 @@
 mod call_paths;
 mod format;
 mod functions;
-mod object;
 mod resolver;
 #[cfg(test)]
 mod tests;
