@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::measure::digest::{self, SHORT_BYTES, hex};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Group;
+use crate::measure::side::in_folder;
 
 /// Builds packages of a Cargo workspace.
 #[derive(Debug, Clone, Default)]
@@ -279,13 +280,8 @@ pub fn command(
     interrupt: &Interrupt,
 ) -> Result<(), String> {
     let line = shell_words::join(words);
-    let (program, args) = words.split_first().ok_or("an empty build command")?;
-    // As for a server's program: a path with a `/` is relative to the side's folder.
-    let program = if program.contains('/') {
-        folder.join(program)
-    } else {
-        PathBuf::from(program)
-    };
+    let argv = in_folder(words, folder);
+    let (program, args) = argv.split_first().ok_or("an empty build command")?;
     let mut build = wirebench_spawn::command(program);
     build
         .args(args)

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::measure::dependencies;
 use crate::measure::same_files::{Files, documents_are_unread, is_document, is_of, same_files};
-use crate::measure::side::Side;
+use crate::measure::side::{Side, parts};
 use crate::measure::staging::is_native;
 
 /// Extensions of files that only compilers read: a native program does not read them while it runs.
@@ -76,7 +76,7 @@ impl<'a> Compared<'a> {
             return false;
         }
         let keys = |server: &wirebench_declare::server::Server| -> Vec<String> {
-            server.behind().chain([server.front()]).map(|part| part.key()).collect()
+            parts(server).map(|part| part.key()).collect()
         };
         keys(before) == keys(after) && keys(before).iter().all(|key| self.is_same_part(key))
     }

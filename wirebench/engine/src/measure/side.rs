@@ -91,7 +91,7 @@ impl Side {
         let servers = names
             .filter(|name| !self.broken.contains_key(*name))
             .filter_map(|name| self.servers.get(name));
-        let parts = servers.flat_map(|server| server.behind().chain([server.front()]));
+        let parts = servers.flat_map(parts);
         let build = |part: Part| match (part.program, part.build) {
             (Program::Package(package), _) => builder.cached(package).is_none().then(|| format!("package {package}")),
             (Program::Command(_), build) => build.map(|words| format!("`{}`", shell_words::join(words))),
@@ -105,10 +105,7 @@ impl Side {
     /// Whether one of its servers or tiers is a package of a Cargo workspace.
     #[must_use]
     pub fn declares_packages(&self) -> bool {
-        let mut parts = self
-            .servers
-            .values()
-            .flat_map(|server| server.behind().chain([server.front()]));
+        let mut parts = self.servers.values().flat_map(parts);
         parts.any(|part| matches!(part.program, Program::Package(_)))
     }
 
@@ -125,7 +122,7 @@ impl Side {
                 continue;
             }
             let is_missing = |part: &Part| !self.programs.contains_key(&part.key());
-            let parts = server.behind().chain([server.front()]).filter(is_missing);
+            let parts = parts(server).filter(is_missing);
             let found: Result<Vec<_>, String> = parts
                 .map(|part| match cache.program(&part, &self.folder, builder) {
                     Ok(program) => Ok((part.key(), matches!(part.program, Program::Package(_)), program)),
@@ -154,13 +151,15 @@ impl Side {
     /// The build commands of all its servers that install Python packages, also of those that are not built now: all of them
     /// fill one environment.
     fn installing_commands(&self) -> BTreeSet<Vec<String>> {
-        let parts = self
-            .servers
-            .values()
-            .flat_map(|server| server.behind().chain([server.front()]));
+        let parts = self.servers.values().flat_map(parts);
         let builds = parts.filter_map(|part| part.build);
         builds.filter(|words| python::installs(words)).cloned().collect()
     }
+}
+
+/// The processes of a server: the tiers behind it, then its front.
+pub(super) fn parts(server: &Server) -> impl Iterator<Item = Part<'_>> {
+    server.behind().chain([server.front()])
 }
 
 /// What was built so far, so that nothing is built twice.

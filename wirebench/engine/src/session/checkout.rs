@@ -181,11 +181,8 @@ pub(super) fn all(
     project: &Project,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<CheckedOutSide>> {
-    let toolchain = if requests.len() > 1 {
-        active_toolchain(&project.root)
-    } else {
-        None
-    };
+    let compares = requests.len() > 1;
+    let toolchain = compares.then(|| active_toolchain(&project.root)).flatten();
     requests
         .iter()
         .map(|request| CheckedOutSide::new(request, project, toolchain.as_deref(), interrupt))
@@ -248,21 +245,13 @@ pub(super) fn different_dependencies(sides: &[CheckedOutSide]) -> Vec<Dependency
     let Some([base, head]) = both(sides).map(|sides| sides.map(dependencies::of)) else {
         return Vec::new();
     };
-    let version_in =
-        |packages: &BTreeMap<&str, &str>, name: &str| packages.get(name).map(|version| (*version).to_owned());
-    let only_base: BTreeMap<&str, &str> = base
-        .difference(&head)
-        .map(|(name, version)| (&**name, &**version))
-        .collect();
-    let only_head: BTreeMap<&str, &str> = head
-        .difference(&base)
-        .map(|(name, version)| (&**name, &**version))
-        .collect();
-    let names: BTreeSet<&str> = only_base.keys().chain(only_head.keys()).copied().collect();
-    let dependency = |name: &str| Dependency {
-        name: name.to_owned(),
-        baseline: version_in(&only_base, name),
-        candidate: version_in(&only_head, name),
+    let only_base: BTreeMap<String, String> = base.difference(&head).cloned().collect();
+    let only_head: BTreeMap<String, String> = head.difference(&base).cloned().collect();
+    let names: BTreeSet<&String> = only_base.keys().chain(only_head.keys()).collect();
+    let dependency = |name: &String| Dependency {
+        name: name.clone(),
+        baseline: only_base.get(name).cloned(),
+        candidate: only_head.get(name).cloned(),
     };
     names.into_iter().map(dependency).collect()
 }

@@ -117,11 +117,7 @@ impl<'a> Session<'a> {
 
     fn stage_number(&self, stage: u32) -> String {
         let has_baseline = |side: &Side| side.revision.variant == Variant::Baseline;
-        let stages = if self.setup.sides.iter().any(has_baseline) {
-            2
-        } else {
-            1
-        };
+        let stages = 1 + u32::from(self.setup.sides.iter().any(has_baseline));
         format!("{stage}/{stages}")
     }
 

@@ -171,7 +171,8 @@ fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock>> {
 
 /// Whether a series is needed for the run's purpose and was chosen.
 fn includes(spec: &RunSpec, counted: bool) -> bool {
-    spec.purpose.wants(counted) && spec.counted.is_none_or(|only| only == counted)
+    let is_self_test = matches!(spec.purpose, Purpose::SelfTest(_));
+    !(counted && is_self_test) && spec.counted.is_none_or(|only| only == counted)
 }
 
 /// Whether a series of the candidate is in this machine's part of the run, needed and chosen.

@@ -22,13 +22,6 @@ pub enum Purpose {
     SelfTest(Percent),
 }
 
-impl Purpose {
-    /// True if a series is needed for the purpose: a self-test needs timed series only.
-    pub(super) const fn wants(self, counted: bool) -> bool {
-        !(counted && matches!(self, Self::SelfTest(_)))
-    }
-}
-
 /// The part of a run that one machine measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'a> {

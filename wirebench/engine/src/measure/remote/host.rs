@@ -138,7 +138,7 @@ impl Host {
     pub fn recorded(&self) -> RemoteHost {
         RemoteHost {
             role: self.role,
-            host: self.facts.host(),
+            host: self.facts.host.clone(),
             clock_offset_ns: self.clock.map(|clock| clock.offset_ns),
             clock_uncertainty_ns: self.clock.map(|clock| clock.uncertainty_ns),
         }
