@@ -1,4 +1,6 @@
 //! Load pods: a Job whose pods wait for commands, and the command that each one runs in a round.
+//!
+//! Splits a load over several pods, so that their parts add up to it exactly.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,6 @@
 //! The specification of a run on a cluster, and its preparation: the drivers' input files, and servers that are ready.
+//!
+//! The files that load generators read, as a ConfigMap: protocol definitions, drivers' scripts, request bodies.
 
 use std::collections::BTreeMap;
 use std::fs;

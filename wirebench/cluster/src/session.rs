@@ -1,4 +1,6 @@
 //! A run on a cluster in progress: creates its objects, loads the servers in turn, and records the rounds.
+//!
+//! The rounds of a run on a cluster, in the order and within the time limits of a run on one machine.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,7 @@
 //! One server run, from exec to exit, with a fixed number of requests, one at a time.
+//!
+//! Checks readiness in lock step: otherwise number and timing of the checks would change the state of the server's heap
+//! before the load.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,6 @@
 //! Checks a commit out, with its submodules, below `.wirebench/trees/`.
+//!
+//! Submodules of a commit, checked out from the repositories that the user has below their own files. Nothing is fetched.
 
 use std::fs;
 use std::path::{Path, PathBuf};

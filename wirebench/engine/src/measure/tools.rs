@@ -1,4 +1,6 @@
 //! Finds the programs wirebench calls and checks their versions.
+//!
+//! The build information that the Go linker writes into every program, as `go version -m` prints it; Go itself is not needed.
 
 use std::path::{Path, PathBuf};
 

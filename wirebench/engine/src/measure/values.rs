@@ -1,4 +1,7 @@
 //! The values of a driver's placeholders for one series.
+//!
+//! `{env:NAME}` and `{env:NAME:default}` in headers and bodies: values from the environment, such as a token, that are
+//! in no declaration and no record.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

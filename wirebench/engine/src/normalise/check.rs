@@ -1,4 +1,7 @@
 //! The checks that every round must pass before its values are used.
+//!
+//! The check of an open loop: the offered requests must have been sent and answered, otherwise the latencies are those
+//! of less load.
 
 use wirebench_declare::driver::{Mode, Opens};
 use wirebench_declare::load::{Load, Rate};

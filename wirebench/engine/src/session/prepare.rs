@@ -1,4 +1,6 @@
 //! The first step of verify and run: finds tools. Missing ones are recorded; the other series go on.
+//!
+//! Writes the built-in drivers and counters to a folder where jq and counted programs can read them.
 
 use std::collections::BTreeMap;
 use std::fs;

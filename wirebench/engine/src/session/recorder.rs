@@ -1,4 +1,6 @@
 //! Holds the record of a running measurement, and writes all of it after every pass.
+//!
+//! The record of a planned series before its first round.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};

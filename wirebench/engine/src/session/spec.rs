@@ -1,4 +1,6 @@
 //! The specification of a run: what is measured, and how.
+//!
+//! The code of one variant as requested on the command line: a folder, a revision, or prebuilt commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Leads the stages of a run: plans their rounds, ends a stage early when its time is over, and adds extra pairs for those that
 //! were disturbed or failed.
+//!
+//! The time limits of a stage.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,9 @@
 //! One function in a call stack, and its owner: the project, other code, the standard library, or an allocator.
+//!
+//! Decides which frame of a call stack a cost is charged to.
+//!
+//! Users look for their own function, not for `Range::next` or `malloc`. So a cost goes to the innermost function of
+//! the program or of one of its dependencies, if that can be determined.
 
 /// The owner of a function, which decides which function a cost is charged to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,4 +1,6 @@
 //! Another host, on which servers or load generators run.
+//!
+//! A load generator on another host: its program and files are copied there, and its output is copied back.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};

@@ -1,4 +1,8 @@
 //! One slot of the plan: a fresh target, a probe, a warm-up, the load, and a probe again.
+//!
+//! Series without a load on one server: process starts, where the driver starts the server repeatedly, and benchmarks.
+//!
+//! A target that runs for several loads in a row, to observe how a server warms up.
 
 pub mod files;
 

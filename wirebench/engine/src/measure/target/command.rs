@@ -1,4 +1,6 @@
 //! The command line and the environment of a server's process.
+//!
+//! What starting a server's processes needs besides their declarations.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

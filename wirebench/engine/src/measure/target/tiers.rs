@@ -1,4 +1,8 @@
 //! The tiers behind a server's front: started before it, stopped after it, or kept for the next round.
+//!
+//! Tiers with `keep`: started once on each side, and running until the run ends.
+//!
+//! Between rounds they are stored here. Dropping the store stops them, the tier started last first.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -4,6 +4,8 @@
 //! The format is described in valgrind's manual, chapter "Callgrind Format Specification". Costs of calls are
 //! inclusive: sums over costs that are listed elsewhere in the file. They are used only to weigh the callers of a
 //! function.
+//!
+//! Splits callgrind's function names under `--separate-callers`: the function and its callers, joined by `'`.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,6 @@
 //! Resolves callgrind's contexts and addresses to named functions.
+//!
+//! One program or library that callgrind names: its symbols, and how much of its code has no names.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
