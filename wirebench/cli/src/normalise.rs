@@ -36,7 +36,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     prepare::filters(project)?;
     let (jq, _) = prepare::jq(project)?;
     let raw = args.raw.clone().unwrap_or_default();
-    let shape = normalise::read(&jq, driver, &args.stdout, &raw)?;
+    let shape = normalise::read(&jq, driver, &args.stdout, &raw).map_err(anyhow::Error::msg)?;
     let sent: usize = shape.answers.values().map(Vec::len).sum();
     println!(
         "elapsed_ns {}",

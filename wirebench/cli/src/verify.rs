@@ -14,9 +14,9 @@ use wirebench_declare::server::Operation;
 use wirebench_engine::git;
 use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
+use wirebench_engine::measure::error::MeasureError;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::side::Side;
-use wirebench_engine::measure::target::TargetError;
 use wirebench_engine::session::prepare;
 use wirebench_scaffold::checks::{self, Check, State};
 
@@ -151,14 +151,10 @@ fn check_servers(project: &Project, series: &[PlannedSeries], output: &mut Outpu
 }
 
 /// Starts the server, sends one probe and stops it; prints how fast it was ready and how large the response is.
-fn probe(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Result<String, TargetError> {
+fn probe(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Result<String, MeasureError> {
     let harness = &prepared.harness;
     let server = series.server;
-    let write = |source| TargetError::Start {
-        server: server.name.clone(),
-        program: "a temporary folder".into(),
-        source,
-    };
+    let write = |error| format!("server {}: cannot start a temporary folder: {error}", server.name);
     let folder = tempfile::tempdir().map_err(write)?;
     let target = harness.start(side, server, folder.path())?;
     let request = harness.request(series, &target)?;

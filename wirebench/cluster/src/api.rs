@@ -16,14 +16,17 @@ use kube::{Client, Config};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
+use wirebench_engine::measure::clock::{Reading, now_ns};
 use wirebench_engine::measure::drive::MAX_OUTPUT_BYTES;
+
+pub(crate) use wirebench_engine::measure::clock::Clock;
 
 /// How long the API server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The buffer for a command's output, bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 /// The most that a command may print where its output is kept in memory, bytes.
-const MAX_KEPT_BYTES: u64 = 1 << 20;
+const MAX_KEPT_BYTES: usize = 1 << 20;
 
 /// A namespace of a cluster.
 #[derive(Clone)]
@@ -38,15 +41,6 @@ pub(crate) struct CommandOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: i32,
-}
-
-/// A shell command for a container.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Command<'a> {
-    pub(crate) pod: &'a str,
-    pub(crate) container: &'a str,
-    /// For `sh -c`.
-    pub(crate) script: &'a str,
 }
 
 impl Cluster {
@@ -154,9 +148,9 @@ impl Cluster {
     ///
     /// # Errors
     /// When the pod is gone, or ends before the command.
-    pub(crate) async fn run(&self, command: Command<'_>) -> anyhow::Result<CommandOutput> {
+    pub(crate) async fn run(&self, pod: &str, container: &str, script: &str) -> anyhow::Result<CommandOutput> {
         let mut stdout = Vec::new();
-        let (stderr, code) = self.exec(command, &mut stdout).await?;
+        let (stderr, code) = self.exec((pod, container), script, keep_beginning(&mut stdout)).await?;
         Ok(CommandOutput {
             stdout: String::from_utf8_lossy(&stdout).into_owned(),
             stderr,
@@ -175,18 +169,16 @@ impl Cluster {
                 pod.0
             );
         }
-        let mut out = Limited {
-            file: File::create(to).with_context(|| format!("{}: cannot be written", to.display()))?,
-            left: MAX_OUTPUT_BYTES,
+        let mut out = File::create(to).with_context(|| format!("{}: cannot be written", to.display()))?;
+        let mut arrived = 0;
+        let write = |piece: &[u8]| {
+            arrived += piece.len() as u64;
+            if arrived > MAX_OUTPUT_BYTES {
+                return Err(std::io::Error::other("more output than announced"));
+            }
+            out.write_all(piece)
         };
-        let script = format!("cat {file}");
-        let command = Command {
-            pod: pod.0,
-            container: pod.1,
-            script: &script,
-        };
-        self.exec(command, &mut out).await?;
-        let arrived = MAX_OUTPUT_BYTES - out.left;
+        self.exec(pod, &format!("cat {file}"), write).await?;
         if arrived != bytes {
             bail!("{}: of {bytes} bytes of output {arrived} arrived; measure again", pod.0);
         }
@@ -194,22 +186,27 @@ impl Cluster {
     }
 
     /// Runs a command; returns what it wrote to stderr, and its exit code.
-    async fn exec(&self, command: Command<'_>, stdout: &mut impl Sink) -> anyhow::Result<(String, i32)> {
-        let pod = command.pod;
+    async fn exec(
+        &self,
+        (pod, container): (&str, &str),
+        script: &str,
+        stdout: impl FnMut(&[u8]) -> std::io::Result<()>,
+    ) -> anyhow::Result<(String, i32)> {
         let api: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
         let params = AttachParams {
-            container: Some(command.container.to_owned()),
+            container: Some(container.to_owned()),
             max_stdout_buf_size: Some(BUFFER_BYTES),
             ..AttachParams::default()
         };
-        let started = api.exec(pod, ["sh", "-c", command.script], &params).await;
+        let started = api.exec(pod, ["sh", "-c", script], &params).await;
         let mut process = started
             .map_err(|error| anyhow!("no command can be run in pod {pod}: {}", in_words(&error, "pods/exec")))?;
         let out = process.stdout().context("no output of the command")?;
         let err = process.stderr().context("no errors of the command")?;
         let status = process.take_status().context("no status of the command")?;
         let mut errors = Vec::new();
-        let (copied, wrote, status) = future::join3(drain(out, stdout), drain(err, &mut errors), status).await;
+        let (copied, wrote, status) =
+            future::join3(drain(out, stdout), drain(err, keep_beginning(&mut errors)), status).await;
         copied?;
         wrote?;
         let status =
@@ -221,43 +218,25 @@ impl Cluster {
     }
 }
 
-/// Takes a command's output.
-trait Sink {
-    fn take(&mut self, bytes: &[u8]) -> std::io::Result<()>;
-}
-
-impl Sink for Vec<u8> {
-    fn take(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        let room = usize::try_from(MAX_KEPT_BYTES)
-            .unwrap_or(usize::MAX)
-            .saturating_sub(self.len());
-        self.extend_from_slice(&bytes[..bytes.len().min(room)]);
+/// Keeps what is printed, up to the most that is kept.
+fn keep_beginning(kept: &mut Vec<u8>) -> impl FnMut(&[u8]) -> std::io::Result<()> {
+    |piece| {
+        let room = MAX_KEPT_BYTES.saturating_sub(kept.len());
+        kept.extend_from_slice(&piece[..piece.len().min(room)]);
         Ok(())
     }
 }
 
-struct Limited {
-    file: File,
-    left: u64,
-}
-
-impl Sink for Limited {
-    fn take(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        let length = bytes.len() as u64;
-        self.left = self
-            .left
-            .checked_sub(length)
-            .ok_or_else(|| std::io::Error::other("more output than announced"))?;
-        self.file.write_all(bytes)
-    }
-}
-
-async fn drain(mut from: impl AsyncRead + Unpin, to: &mut impl Sink) -> std::io::Result<()> {
+/// Hands over everything that is printed, also what is not kept: the command would wait otherwise.
+async fn drain(
+    mut from: impl AsyncRead + Unpin,
+    mut take: impl FnMut(&[u8]) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let mut piece = vec![0; 64 << 10];
     loop {
         match from.read(&mut piece).await? {
             0 => return Ok(()),
-            length => to.take(&piece[..length])?,
+            length => take(&piece[..length])?,
         }
     }
 }
@@ -310,6 +289,56 @@ fn in_words(error: &kube::Error, kind: &str) -> String {
                 cause = next.source();
             }
             words
+        }
+    }
+}
+
+/// How often each clock is read.
+const READINGS: usize = 3;
+
+/// Compares a pod's clock with this machine's.
+///
+/// # Errors
+/// When the pod is gone, or its `date` does not print nanoseconds.
+pub(crate) async fn compare_clocks(cluster: &Cluster, pod: &str, container: &str) -> anyhow::Result<Clock> {
+    let mut readings = Vec::new();
+    for _ in 0..READINGS {
+        let sent = now_ns();
+        let output = cluster.run(pod, container, "date +%s%N").await?;
+        let received = now_ns();
+        readings.push(Reading {
+            sent,
+            remote: parse_date(&output.stdout)?,
+            received,
+        });
+    }
+    Clock::compare(&readings).ok_or_else(|| anyhow!("the clock of pod {pod} was not read"))
+}
+
+/// Parses the output of `date +%s%N`.
+///
+/// # Errors
+/// When it is not a number of nanoseconds.
+fn parse_date(text: &str) -> anyhow::Result<i64> {
+    let text = text.trim();
+    let nanoseconds = text.parse().ok().filter(|_| text.len() >= 19);
+    nanoseconds.ok_or_else(|| {
+        anyhow!("`date +%s%N` in a load pod printed {text:?}; the load image needs a date that knows nanoseconds, as GNU's does")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_without_nanoseconds_is_refused() {
+        assert_eq!(parse_date("1700000000123456789\n").unwrap(), 1_700_000_000_123_456_789);
+        for text in ["1700000000", "1700000000%N", ""] {
+            assert!(
+                parse_date(text).unwrap_err().to_string().contains("load image"),
+                "{text}"
+            );
         }
     }
 }

@@ -147,16 +147,10 @@ async fn why(cluster: &Cluster, pods: &[Pod]) -> String {
 /// The reason why a pod is not ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    what: String,
+    pub(crate) what: String,
     container: Option<String>,
     /// True if waiting does not help.
     pub(crate) is_hopeless: bool,
-}
-
-impl std::fmt::Display for Fault {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(&self.what)
-    }
 }
 
 /// The reason why a pod is not ready; `None` if it is unknown.

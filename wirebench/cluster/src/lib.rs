@@ -2,10 +2,8 @@
 //! Never judges, never formats results.
 
 mod api;
-mod clock;
 mod deploy;
 mod gather;
-mod inputs;
 mod load;
 mod meter;
 mod names;
@@ -13,18 +11,12 @@ mod overlay;
 mod owner;
 mod probe;
 mod record;
-mod run;
 mod run_spec;
-mod runs;
 mod session;
-mod share;
 mod slot;
-mod stages;
 mod testrun;
 
-pub use overlay::{Overlay, OverlayError};
-pub use run::measure;
+pub use load::fits;
+pub use overlay::Overlay;
 pub use run_spec::{LoadPods, RunSpec, Side};
-pub use runs::Runs;
-
-pub use share::fits;
+pub use session::measure;

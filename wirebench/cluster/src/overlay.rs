@@ -2,7 +2,7 @@
 //! image, and a container that reads CPU times.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -14,14 +14,6 @@ pub(crate) const SERVER: &str = "wirebench.dev/server";
 pub(crate) const FOLDER: &str = "deploy/kubernetes/rendered";
 /// The container that reads CPU times; the name is taken.
 pub(crate) const METER: &str = "wirebench-meter";
-
-/// Why an overlay cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {what}", file.display())]
-pub struct OverlayError {
-    file: PathBuf,
-    what: String,
-}
 
 /// An overlay as it was rendered.
 #[derive(Debug, Clone)]
@@ -72,12 +64,9 @@ impl Overlay {
     ///
     /// # Errors
     /// When there is no such file, it is no YAML, or it holds objects that a run cannot rename.
-    pub fn read(root: &Path, name: &str) -> Result<Self, OverlayError> {
+    pub fn read(root: &Path, name: &str) -> anyhow::Result<Self> {
         let file = root.join(FOLDER).join(format!("{name}.yaml"));
-        let wrong = |what: String| OverlayError {
-            file: file.clone(),
-            what,
-        };
+        let wrong = |what: String| anyhow::anyhow!("{}: {what}", file.display());
         let text = fs::read_to_string(&file).map_err(|error| {
             wrong(format!(
                 "cannot be read: {error}; --overlay names a file there, which `kubectl kustomize` writes"

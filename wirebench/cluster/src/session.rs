@@ -1,37 +1,37 @@
 //! A run on a cluster in progress: creates its objects, loads the servers in turn, and records the rounds.
+//!
+//! The rounds of a run on a cluster, in the order and within the time limits of a run on one machine.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio::runtime::Runtime;
 
-use wirebench_declare::plan::Slot;
-use wirebench_declare::span::nanos;
-use wirebench_engine::measure::interrupt::Interrupt;
-use wirebench_engine::normalise::{self, Jq, failed_round};
-use wirebench_record::check::FailedCheck;
-use wirebench_record::run::{Round, RoundStatus, ToolVersion, Variant};
-
-use crate::api::{Cluster, Command};
+use crate::api::Cluster;
 use crate::deploy::Target;
 use crate::gather;
 use crate::load::{self, Spec};
 use crate::names::{Names, key};
 use crate::overlay::{Adaptation, METER};
+use crate::owner::Owner;
 use crate::record::{self, Recorder};
 use crate::run_spec::{RunSpec, inputs, wait_until_ready};
-use crate::slot::{RoundContext, Task, is_operated};
+use crate::slot::{RoundContext, is_operated};
+use wirebench_declare::plan::Slot;
+use wirebench_declare::span::nanos;
+use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::normalise::{self, Jq, failed_round};
+use wirebench_engine::session::prepare::{self, tool_version};
+use wirebench_engine::session::{
+    Ending, Member, Recorded, StageTime, StagedRun, given_up, measure_stages, new_folder, screen_stage,
+};
+use wirebench_record::check::FailedCheck;
+use wirebench_record::run::{Round, RoundStatus, Run, Stage, Variant};
 
 /// How often it is checked whether the user requested a stop.
 const POLL: Duration = Duration::from_millis(100);
-
-pub(crate) fn tool(name: &str, version: &str) -> ToolVersion {
-    ToolVersion {
-        name: name.to_owned(),
-        version: version.to_owned(),
-    }
-}
 
 /// A run in progress.
 pub(crate) struct Session<'a> {
@@ -136,18 +136,13 @@ impl Session<'_> {
             let Some(pod) = pods.first() else {
                 continue;
             };
-            let command = Command {
-                pod,
-                container: METER,
-                script: record::HOST_SCRIPT,
-            };
-            if let Ok(output) = self.cluster.run(command).await {
+            if let Ok(output) = self.cluster.run(pod, METER, record::HOST_SCRIPT).await {
                 self.recorder.run.host = record::host(&output.stdout, &self.version);
                 break;
             }
         }
         let image = self.spec.load.image.clone();
-        self.recorder.run.tools.push(tool("load image", &image));
+        self.recorder.run.tools.push(tool_version("load image", &image));
     }
 
     pub(crate) fn report(&self, slot: Slot, round: &Round) {
@@ -184,32 +179,23 @@ impl Session<'_> {
             None => return failed(format!("no overlay runs server {}", series.server.name)),
         };
         let context = RoundContext {
-            cluster: self.cluster,
-            run: &created.id,
-            root: &self.spec.project.root,
-            image: &self.spec.load.image,
-            pods: self.spec.load.pods,
-            owner: self.owner,
-            inputs: (&created.volume, &created.name),
-            script: created.script.as_deref(),
-        };
-        let task = Task {
+            session: self,
+            created,
+            slot,
             series,
-            number: slot.series,
-            position: slot.position,
             target,
             folder: &folder,
         };
-        let (measured, outputs) = match context.measure(task).await {
+        let (measured, outputs) = match context.measure().await {
             Ok(measured) => measured,
             Err(error) => return failed(format!("{error:#}")),
         };
         match gather::gather(self.jq, series, &outputs) {
-            Err(error) => failed(format!("{error:#}")),
+            Err(error) => failed(error),
             Ok(gathered) => {
                 let mut round = normalise::checked(series, slot, &measured, gathered.outcome);
                 round.load_pods = gathered.pods;
-                let found = gathered.faults.into_iter();
+                let found = gathered.fault.into_iter();
                 round.refuse(found.map(|found| FailedCheck::LoadPods { found }).collect());
                 if round.status == RoundStatus::Ok && !self.spec.keep_raw {
                     let _ = fs::remove_dir_all(&folder);
@@ -218,18 +204,49 @@ impl Session<'_> {
             }
         }
     }
+
+    /// Measures the slots of one round. The deadline is checked between pairs only.
+    async fn pass(&mut self, slots: &[Slot], deadline: Option<Instant>, created: &Created) -> anyhow::Result<Ending> {
+        let mut before = None;
+        for slot in slots {
+            let is_new_pair = before != Some(slot.series);
+            if is_new_pair && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(Ending::OutOfTime);
+            }
+            before = Some(slot.series);
+            if given_up(&self.recorder.run.series[slot.series].rounds, slot.variant) {
+                continue;
+            }
+            let interrupt = self.interrupt.clone();
+            let started = Instant::now();
+            let measured = tokio::select! {
+                round = self.round(*slot, created) => Some(round),
+                () = stop_requested(&interrupt) => None,
+            };
+            let Some((mut round, loading)) = measured else {
+                return Ok(Ending::Interrupted);
+            };
+            round.took_ns = Some(nanos(started.elapsed()));
+            self.report(*slot, &round);
+            self.recorder.run.spent.load_ns += nanos(loading);
+            self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
+            self.recorder.add(slot.series, round);
+            self.recorder.save(true)?;
+        }
+        Ok(Ending::Whole)
+    }
 }
 
 /// The objects that were created before the first round.
 pub(crate) struct Created {
     /// The run's id.
-    id: String,
+    pub(crate) id: String,
     /// The volume with the inputs.
-    volume: Value,
+    pub(crate) volume: Value,
     /// The name of the ConfigMap with the inputs.
-    name: String,
+    pub(crate) name: String,
     /// The key of k6's script in it, if a series needs it.
-    script: Option<String>,
+    pub(crate) script: Option<String>,
 }
 
 /// Returns when the user requests a stop.
@@ -237,4 +254,123 @@ pub(crate) async fn stop_requested(interrupt: &Interrupt) {
     while !interrupt.is_requested() {
         tokio::time::sleep(POLL).await;
     }
+}
+
+/// A session whose servers and load pods are there, and the runtime that its rounds run on.
+pub(crate) struct LoadedSession<'l, 'a> {
+    pub(crate) session: &'l mut Session<'a>,
+    pub(crate) created: &'l Created,
+    pub(crate) runtime: &'l Runtime,
+}
+
+impl StagedRun for LoadedSession<'_, '_> {
+    fn run(&mut self) -> &mut Run {
+        &mut self.session.recorder.run
+    }
+
+    fn slots(&mut self) -> &mut Vec<Slot> {
+        &mut self.session.slots
+    }
+
+    fn is_paired(&self) -> bool {
+        self.session.is_paired()
+    }
+
+    fn begin(&mut self, stage: &Stage) -> Vec<Member> {
+        let spec = self.session.spec;
+        let variants: Vec<Variant> = spec.sides.iter().map(|side| side.variant).collect();
+        let series = spec.series.iter().enumerate();
+        series
+            .filter(|(_, series)| stage.series.contains(&series.id))
+            .map(|(index, _)| (index, variants.clone()))
+            .collect()
+    }
+
+    fn enter(&mut self, _: &Stage, _: &'static str, _: &[Slot]) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
+        self.runtime.block_on(self.session.pass(slots, deadline, self.created))
+    }
+}
+
+/// Measures a run on a cluster, writes its record, and removes all objects that it created there. Servers or load pods that fail
+/// are not an error: they are in the record.
+///
+/// # Errors
+/// When the cluster cannot be reached or refuses the load pods, jq is missing, the results folder cannot be written, or something
+/// could not be removed.
+pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
+    prepare::filters(spec.project)?;
+    let (jq, jq_version) = prepare::jq(spec.project)?;
+    let interrupt = Interrupt::watch()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let (cluster, version) = runtime.block_on(Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref()))?;
+    let (id, folder) = new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
+    // Its heartbeats go on between the rounds, on threads of the runtime.
+    let owner = match runtime.block_on(Owner::make(&cluster, &key(&id), &spec.load.image)) {
+        Ok(owner) => owner,
+        Err(error) => {
+            // No object was created: there is nothing to record.
+            let _ = fs::remove_dir_all(&folder);
+            return Err(error);
+        }
+    };
+    let reference = owner.reference.clone();
+    let tools = vec![jq_version, tool_version("kubernetes", &version)];
+    let session = Session {
+        spec,
+        cluster: &cluster,
+        jq: &jq,
+        interrupt: &interrupt,
+        owner: &reference,
+        recorder: Recorder::begin(spec, id, folder, tools),
+        targets: BTreeMap::new(),
+        version,
+        began: Instant::now(),
+        slots: Vec::new(),
+    };
+    let measured = measure_session(session, &runtime);
+    log::info!("removing what the run made");
+    let removed = runtime.block_on(owner.remove());
+    let recorder = measured?;
+    removed?;
+    Ok(Recorded {
+        run: recorder.run,
+        folder: recorder.folder,
+    })
+}
+
+/// Creates the servers and load pods, and measures the stages.
+fn measure_session(mut session: Session, runtime: &Runtime) -> anyhow::Result<Recorder> {
+    session.recorder.save(true)?;
+    let interrupt = session.interrupt.clone();
+    let created = runtime.block_on(async {
+        tokio::select! {
+            created = session.create() => Some(created),
+            () = stop_requested(&interrupt) => None,
+        }
+    });
+    let Some(created) = created.transpose()? else {
+        return session.finish(true);
+    };
+    let time = if session.is_paired() {
+        StageTime::first(session.spec.budget)
+    } else {
+        StageTime::unlimited()
+    };
+    let ids = session.recorder.run.series.iter().map(|series| series.id.clone());
+    let screen = screen_stage(ids.collect(), session.spec.rounds);
+    let second_stage = session.spec.second_stage;
+    let mut loaded = LoadedSession {
+        session: &mut session,
+        created: &created,
+        runtime,
+    };
+    let ending = measure_stages(&mut loaded, &screen, time, second_stage)?;
+    session.finish(ending == Ending::Interrupted)
 }

@@ -6,24 +6,25 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use futures_util::future::try_join_all;
-use serde_json::Value;
 
-use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_engine::measure::clock::now_ns;
 use wirebench_engine::measure::drive::DriverStats;
 use wirebench_engine::measure::slot::{Measured, files, timeout};
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
-use crate::api::{Cluster, Command, CommandOutput};
-use crate::clock;
+use crate::api::CommandOutput;
+use crate::api::compare_clocks;
 use crate::deploy::{Target, began, ended, name, wait};
 use crate::gather::Output;
-use crate::load::{self, CONTAINER, Done, ROLE};
+use crate::load::{self, CONTAINER, Done, ROLE, Spec};
 use crate::meter::{self, Reading, Readings};
 use crate::names::{key, selector};
 use crate::overlay::METER;
 use crate::probe::Forward;
+use crate::run_spec::OUTPUTS;
 use crate::run_spec::request;
+use crate::session::{Created, Session};
 use crate::testrun::{self, HOLD, K6};
 
 /// How long before its start all pods are told to begin.
@@ -32,28 +33,12 @@ const START_DELAY: Duration = Duration::from_secs(1);
 const OPERATOR_TIMEOUT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(300);
 
-/// What all rounds of a run have in common.
-pub(crate) struct RoundContext<'a> {
-    pub(crate) cluster: &'a Cluster,
-    /// The run's id.
-    pub(crate) run: &'a str,
-    pub(crate) root: &'a Path,
-    pub(crate) image: &'a str,
-    pub(crate) pods: u32,
-    pub(crate) owner: &'a Value,
-    /// The volume with the drivers' inputs, and the ConfigMap's name.
-    pub(crate) inputs: (&'a Value, &'a str),
-    /// The ConfigMap's key of k6's script; `None` where no series needs it.
-    pub(crate) script: Option<&'a str>,
-}
-
 /// A round to be measured.
-#[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
+pub(crate) struct RoundContext<'a> {
+    pub(crate) session: &'a Session<'a>,
+    pub(crate) created: &'a Created,
+    pub(crate) slot: Slot,
     pub(crate) series: &'a PlannedSeries<'a>,
-    /// The series' number in the plan.
-    pub(crate) number: usize,
-    pub(crate) position: usize,
     pub(crate) target: &'a Target,
     /// Takes the pods' outputs.
     pub(crate) folder: &'a Path,
@@ -64,25 +49,25 @@ impl RoundContext<'_> {
     ///
     /// # Errors
     /// When servers, load pods or drivers fail; the message says which.
-    pub(crate) async fn measure(&self, task: Task<'_>) -> anyhow::Result<(Measured, Vec<Output>)> {
-        let Task { series, target, .. } = task;
-        let servers = target.ready_pods(self.cluster).await?;
-        let request = request(self.root, series)?;
+    pub(crate) async fn measure(&self) -> anyhow::Result<(Measured, Vec<Output>)> {
+        let Self { series, target, .. } = *self;
+        let servers = target.ready_pods(self.session.cluster).await?;
+        let request = request(&self.session.spec.project.root, series)?;
         let front = servers
             .iter()
             .find(|pod| pod.starts_with(&target.front.0))
             .context("no front pod is ready")?;
-        let forward = Forward::open(self.cluster, front, target.front.1).await?;
+        let forward = Forward::open(self.session.cluster, front, target.front.1).await?;
         let payload = forward
             .check(&request)
             .map_err(|error| anyhow!("before the load: {error}"))?;
-        let pods = wait(self.cluster, &self.load_selector(), self.pods as usize).await?;
+        let pods = wait(self.session.cluster, &self.load_selector(), self.pods() as usize).await?;
         let began = Instant::now();
-        self.warm_up(task, &pods).await?;
+        self.warm_up(&pods).await?;
         let (used, outputs, wall) = if is_operated(series) {
-            self.test_run(task, &servers).await?
+            self.test_run(&servers).await?
         } else {
-            self.drive(task, &servers, &pods).await?
+            self.drive(&servers, &pods).await?
         };
         let wrong = forward.check(&request).err();
         let measured = Measured {
@@ -92,24 +77,27 @@ impl RoundContext<'_> {
                 processes: used.clone(),
                 ..DriverStats::default()
             },
-            ready_after: None,
             peak_rss_bytes: used.iter().map(|one| one.peak_rss_bytes).sum(),
             payload_bytes: Some(payload),
             loading: began.elapsed(),
             wrong_afterwards: wrong,
-            ping: None,
+            ..Measured::default()
         };
         Ok((measured, outputs))
     }
 
-    fn load_selector(&self) -> String {
-        format!("{},{ROLE}={CONTAINER}", selector(&key(self.run)))
+    fn pods(&self) -> u32 {
+        self.session.spec.load.pods
     }
 
-    async fn warm_up(&self, task: Task<'_>, pods: &[String]) -> anyhow::Result<()> {
-        let shares = (0..self.pods).zip(pods).map(|(index, pod)| async move {
-            let series = load::shared(task.series, self.pods, index);
-            let Some(script) = load::warm_up(&series, task.number, &task.target.address)? else {
+    fn load_selector(&self) -> String {
+        format!("{},{ROLE}={CONTAINER}", selector(&key(&self.created.id)))
+    }
+
+    async fn warm_up(&self, pods: &[String]) -> anyhow::Result<()> {
+        let shares = (0..self.pods()).zip(pods).map(|(index, pod)| async move {
+            let series = load::shared(self.series, self.pods(), index);
+            let Some(script) = load::warm_up(&series, self.slot.series, &self.target.address)? else {
                 return Ok(());
             };
             let output = self.run(pod, &script, &series).await?;
@@ -127,42 +115,40 @@ impl RoundContext<'_> {
 
     /// Runs a command of a driver in a load pod, no longer than its load may take.
     async fn run(&self, pod: &str, script: &str, series: &PlannedSeries<'_>) -> anyhow::Result<CommandOutput> {
-        let command = Command {
-            pod,
-            container: CONTAINER,
-            script,
-        };
         let most = timeout(&series.load);
-        let output = tokio::time::timeout(most, self.cluster.run(command)).await;
+        let output = tokio::time::timeout(most, self.session.cluster.run(pod, CONTAINER, script)).await;
         output.map_err(|_| anyhow!("{} was still running in pod {pod} after {most:?}", series.driver.name))?
     }
 
     /// Loads from the load pods, all at the same moment.
     async fn drive(
         &self,
-        task: Task<'_>,
         servers: &[String],
         pods: &[String],
     ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
-        let clocks = try_join_all(pods.iter().map(|pod| clock::compare(self.cluster, pod, CONTAINER))).await?;
-        let before = self.read(task.target, servers).await?;
+        let clocks = try_join_all(
+            pods.iter()
+                .map(|pod| compare_clocks(self.session.cluster, pod, CONTAINER)),
+        )
+        .await?;
+        let before = self.read(servers).await?;
         // A single pod has no other to wait for.
-        let delay = if self.pods > 1 { START_DELAY } else { Duration::ZERO };
+        let delay = if self.pods() > 1 { START_DELAY } else { Duration::ZERO };
         let start = now_ns() + i64::try_from(delay.as_nanos()).unwrap_or(0);
         let started = Instant::now();
-        let loads = (0..self.pods)
+        let loads = (0..self.pods())
             .zip(pods)
             .zip(&clocks)
             .map(|((index, pod), clock)| async move {
-                let series = load::shared(task.series, self.pods, index);
-                let script = load::load(&series, task.number, &task.target.address, clock.to_remote(start))?;
+                let series = load::shared(self.series, self.pods(), index);
+                let script = load::load(&series, self.slot.series, &self.target.address, clock.to_remote(start))?;
                 let output = self.run(pod, &script, &series).await?;
                 Done::parse(&output.stdout)
                     .ok_or_else(|| anyhow!("pod {pod}: {}{}", output.stdout.trim(), output.stderr))
             });
         let done = try_join_all(loads).await?;
         let wall = started.elapsed();
-        let after = self.read(task.target, servers).await?;
+        let after = self.read(servers).await?;
         let used = meter::usage(&before, &after).map_err(|why| anyhow!(why))?;
         let copies = done
             .iter()
@@ -170,8 +156,8 @@ impl RoundContext<'_> {
             .zip(&clocks)
             .enumerate()
             .map(|(index, ((done, pod), clock))| async move {
-                let folder = task.folder.join(format!("pod-{index}"));
-                self.collect(task.series, pod, done, &folder).await?;
+                let folder = self.folder.join(format!("pod-{index}"));
+                self.collect(self.series, pod, done, &folder).await?;
                 Ok::<_, anyhow::Error>(Output {
                     folder,
                     clock: *clock,
@@ -184,13 +170,8 @@ impl RoundContext<'_> {
     /// Copies what a driver wrote out of a load pod.
     async fn collect(&self, series: &PlannedSeries<'_>, pod: &str, done: &Done, folder: &Path) -> anyhow::Result<()> {
         if done.code != 0 {
-            let script = format!("tail -c 300 {}/{}", crate::inputs::OUTPUTS, files::STDERR);
-            let command = Command {
-                pod,
-                container: CONTAINER,
-                script: &script,
-            };
-            let words = self.cluster.run(command).await?.stdout;
+            let script = format!("tail -c 300 {}/{}", OUTPUTS, files::STDERR);
+            let words = self.session.cluster.run(pod, CONTAINER, &script).await?.stdout;
             bail!(
                 "{} ended with {} in pod {pod}: {}",
                 series.driver.name,
@@ -200,8 +181,9 @@ impl RoundContext<'_> {
         }
         fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
         let from = (pod, CONTAINER);
-        let file = |name: &str| format!("{}/{name}", crate::inputs::OUTPUTS);
-        self.cluster
+        let file = |name: &str| format!("{OUTPUTS}/{name}");
+        self.session
+            .cluster
             .copy(
                 from,
                 &file(files::STDOUT),
@@ -210,7 +192,8 @@ impl RoundContext<'_> {
             )
             .await?;
         if let Some(bytes) = done.raw_bytes {
-            self.cluster
+            self.session
+                .cluster
                 .copy(from, &file(files::RAW), bytes, &folder.join(files::RAW))
                 .await?;
         }
@@ -218,18 +201,13 @@ impl RoundContext<'_> {
     }
 
     /// Reads the CPU time and memory of every server pod.
-    async fn read(&self, target: &Target, servers: &[String]) -> anyhow::Result<Readings> {
+    async fn read(&self, servers: &[String]) -> anyhow::Result<Readings> {
         let reading = |pod: &String| {
             let pod = pod.clone();
             async move {
-                let command = Command {
-                    pod: &pod,
-                    container: METER,
-                    script: meter::SCRIPT,
-                };
-                let output = self.cluster.run(command).await?;
+                let output = self.session.cluster.run(&pod, METER, meter::SCRIPT).await?;
                 Ok::<_, anyhow::Error>((
-                    target.names.deployment(&pod),
+                    self.target.names.deployment(&pod),
                     pod.clone(),
                     Reading::parse(&output.stdout),
                 ))
@@ -243,62 +221,62 @@ impl RoundContext<'_> {
     }
 
     /// Loads by a TestRun of k6-operator, which is deleted afterwards.
-    async fn test_run(
-        &self,
-        task: Task<'_>,
-        servers: &[String],
-    ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
-        let name = format!("wb-{}-{:04}", key(self.run), task.position);
-        let spec = testrun::Spec {
+    async fn test_run(&self, servers: &[String]) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
+        let name = format!("wb-{}-{:04}", key(&self.created.id), self.slot.position);
+        let created = self.created;
+        let spec = Spec {
             name: &name,
-            run: self.run,
-            image: self.image,
-            pods: self.pods,
-            owner: self.owner,
-            inputs: self.inputs.0,
-            script: (
-                self.inputs.1,
-                self.script.context("k6's script is not among the inputs")?,
-            ),
-            address: &task.target.address,
+            run: &created.id,
+            image: &self.session.spec.load.image,
+            pods: self.pods(),
+            owner: self.session.owner,
+            inputs: &created.volume,
         };
-        let object = testrun::object(&spec, task.series, task.number)?;
-        self.cluster.create(&object).await?;
-        let result = self.operated(task, servers, &name).await;
-        self.cluster.delete(&object).await?;
+        let script = created
+            .script
+            .as_deref()
+            .context("k6's script is not among the inputs")?;
+        let values = load::values_of(self.series, self.slot.series, &self.target.address);
+        let object = testrun::object(&spec, (&created.name, script), self.series, &values)?;
+        self.session.cluster.create(&object).await?;
+        let result = self.operated(servers, &name).await;
+        self.session.cluster.delete(&object).await?;
         result
     }
 
     async fn operated(
         &self,
-        task: Task<'_>,
         servers: &[String],
         test: &str,
     ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
-        let until = Instant::now() + timeout(&task.series.load) + OPERATOR_TIMEOUT;
+        let until = Instant::now() + timeout(&self.series.load) + OPERATOR_TIMEOUT;
         let runners = self.runners(test, until, began).await?;
-        let before = self.read(task.target, servers).await?;
+        let before = self.read(servers).await?;
         let started = Instant::now();
         let is_over = |pod: &_, container: &_| ended(pod, container).is_some();
         self.runners(test, until, is_over).await?;
         let wall = started.elapsed();
-        let after = self.read(task.target, servers).await?;
+        let after = self.read(servers).await?;
         let used = meter::usage(&before, &after).map_err(|why| anyhow!(why))?;
         let copies = runners.iter().enumerate().map(|(index, pod)| async move {
-            let folder = task.folder.join(format!("pod-{index}"));
+            let folder = self.folder.join(format!("pod-{index}"));
             fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
-            let clock = clock::compare(self.cluster, pod, HOLD).await?;
-            let output = self.hold(pod, &testrun::size()).await?;
+            let clock = compare_clocks(self.session.cluster, pod, HOLD).await?;
+            let output = self.session.cluster.run(pod, HOLD, &testrun::size()).await?;
             let bytes = output
                 .stdout
                 .trim()
                 .parse()
                 .map_err(|_| anyhow!("pod {pod}: k6 left no output: {}", output.stderr))?;
-            let file = format!("{}/{}", crate::inputs::OUTPUTS, files::RAW);
-            self.cluster
+            let file = format!("{}/{}", OUTPUTS, files::RAW);
+            self.session
+                .cluster
                 .copy((pod, HOLD), &file, bytes, &folder.join(files::RAW))
                 .await?;
-            self.hold(pod, &format!("touch {}", testrun::TAKEN)).await?;
+            self.session
+                .cluster
+                .run(pod, HOLD, &format!("touch {}", testrun::TAKEN))
+                .await?;
             Ok::<_, anyhow::Error>(Output {
                 folder,
                 clock,
@@ -306,16 +284,6 @@ impl RoundContext<'_> {
             })
         });
         Ok((used, try_join_all(copies).await?, wall))
-    }
-
-    /// Runs a command in the container of a runner pod that holds the output.
-    async fn hold(&self, pod: &str, script: &str) -> anyhow::Result<CommandOutput> {
-        let command = Command {
-            pod,
-            container: HOLD,
-            script,
-        };
-        self.cluster.run(command).await
     }
 
     /// Waits until k6 is in this state in every runner pod of a TestRun. The operator says "finished" even when a runner failed,
@@ -327,16 +295,16 @@ impl RoundContext<'_> {
         is: impl Fn(&k8s_openapi::api::core::v1::Pod, &str) -> bool,
     ) -> anyhow::Result<Vec<String>> {
         loop {
-            let pods = self.cluster.pods(&format!("k6_cr={test}")).await?;
+            let pods = self.session.cluster.pods(&format!("k6_cr={test}")).await?;
             for pod in &pods {
                 if let Some(fault) = crate::deploy::fault(pod) {
-                    let words = self.cluster.log_tail(&name(pod), K6).await;
+                    let words = self.session.cluster.log_tail(&name(pod), K6).await;
                     if fault.is_hopeless || ended(pod, K6).is_some() {
-                        bail!("pod {} of TestRun {test}: {fault}: {words}", name(pod));
+                        bail!("pod {} of TestRun {test}: {}: {words}", name(pod), fault.what);
                     }
                 }
                 if let Some((code, reason)) = ended(pod, K6).filter(|(code, _)| *code != 0) {
-                    let words = self.cluster.log_tail(&name(pod), K6).await;
+                    let words = self.session.cluster.log_tail(&name(pod), K6).await;
                     let why = if code == 99 {
                         "a threshold failed".to_owned()
                     } else {
@@ -345,15 +313,15 @@ impl RoundContext<'_> {
                     bail!("k6 ended with {code} ({why}) in pod {}: {words}", name(pod));
                 }
             }
-            let runners = self.cluster.pods(&testrun::selector(test)).await?;
-            if runners.len() == self.pods as usize && runners.iter().all(|pod| is(pod, K6)) {
+            let runners = self.session.cluster.pods(&testrun::selector(test)).await?;
+            if runners.len() == self.pods() as usize && runners.iter().all(|pod| is(pod, K6)) {
                 return Ok(runners.iter().map(name).collect());
             }
             if Instant::now() > until {
                 bail!(
                     "TestRun {test}: {} of {} runner pods came so far; `kubectl describe testrun` says more while one runs",
                     runners.len(),
-                    self.pods
+                    self.pods()
                 );
             }
             tokio::time::sleep(POLL).await;

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use wirebench_declare::args::{MissingValue, expand};
+use wirebench_declare::args::{MissingValue, Values, expand};
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_engine::measure::slot::files;
 use wirebench_engine::measure::values;
 
-use crate::inputs::OUTPUTS;
-use crate::load::{mounts, values_of, volumes};
+use crate::load::{Spec, mounts, volumes};
 use crate::names::{RUN, key};
+use crate::run_spec::OUTPUTS;
 
 /// The container of a runner pod that keeps k6's output until it is collected.
 pub(crate) const HOLD: &str = "hold";
@@ -23,23 +23,6 @@ pub(crate) const TAKEN: &str = "/wirebench/taken";
 const HOLD_SCRIPT: &str = "trap 'told=1' TERM; n=0; while [ ! -e /wirebench/taken ] && [ $n -lt 50 ]; do sleep 0.2; \
     [ -z \"$told\" ] || n=$((n+1)); done";
 
-/// What a TestRun is made of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Spec<'a> {
-    pub(crate) name: &'a str,
-    /// The run's id.
-    pub(crate) run: &'a str,
-    /// The image with k6, sh and curl.
-    pub(crate) image: &'a str,
-    pub(crate) pods: u32,
-    pub(crate) owner: &'a Value,
-    pub(crate) inputs: &'a Value,
-    /// The ConfigMap's key that holds the script.
-    pub(crate) script: (&'a str, &'a str),
-    /// The server's address.
-    pub(crate) address: &'a str,
-}
-
 /// The selector of a TestRun's runner pods.
 pub(crate) fn selector(name: &str) -> String {
     format!("k6_cr={name},runner=true")
@@ -49,14 +32,17 @@ pub(crate) fn selector(name: &str) -> String {
 ///
 /// # Errors
 /// When an argument of the driver has no value.
-pub(crate) fn object(spec: &Spec, series: &PlannedSeries, number: usize) -> Result<Value, MissingValue> {
-    let mut values = values_of(series, number, spec.address);
-    values::set_amount(&mut values, &series.load.amount);
-    let env: Vec<Value> = values::environment(series, &values)
+pub(crate) fn object(
+    spec: &Spec,
+    (inputs, script): (&str, &str),
+    series: &PlannedSeries,
+    values: &Values,
+) -> Result<Value, MissingValue> {
+    let env: Vec<Value> = values::environment(series, values)
         .into_iter()
         .map(|(name, value)| json!({"name": name, "value": value}))
         .collect();
-    let args = arguments(expand(&series.mode.args, &values)?);
+    let args = arguments(expand(&series.mode.args, values)?);
     let labels = json!({"labels": {RUN: key(spec.run)}});
     let pod = json!({
         "image": spec.image,
@@ -83,7 +69,7 @@ pub(crate) fn object(spec: &Spec, series: &PlannedSeries, number: usize) -> Resu
         "metadata": {"name": spec.name, "labels": {RUN: key(spec.run)}, "ownerReferences": [spec.owner]},
         "spec": {
             "parallelism": spec.pods,
-            "script": {"configMap": {"name": spec.script.0, "file": spec.script.1}},
+            "script": {"configMap": {"name": inputs, "file": script}},
             "arguments": args.join(" "),
             "initializer": pod,
             "runner": runner,

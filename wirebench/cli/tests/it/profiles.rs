@@ -110,7 +110,7 @@ fn line(few: &Lines, many: &Lines, function: &str) -> Option<String> {
 }
 
 fn stacks(read: &[callgrind::Instructions]) -> Vec<&Stacks> {
-    read.iter().map(|read| &read.stacks).collect()
+    read.iter().map(|read| &read.cost.stacks).collect()
 }
 
 #[test]
@@ -118,11 +118,11 @@ fn every_instruction_of_a_c_program_is_found_where_it_is_spent() {
     let program = Program::c(&["-O1", "-g", "-fno-optimize-sibling-calls"]);
     let read = [10, 30, 50].map(|requests| program.instructions(requests));
     for read in &read {
-        assert_eq!(read.total, read.stacks.total());
+        assert_eq!(read.cost.total, read.cost.stacks.total());
         assert_eq!(read.remarks, Vec::<String>::new());
     }
     let slopes = per_request(&stacks(&read[1..2]), &stacks(&read[2..]), 20);
-    let expected = (read[2].total - read[1].total) as f64 / 20.0;
+    let expected = (read[2].cost.total - read[1].cost.total) as f64 / 20.0;
     assert_eq!(slopes.total(), expected);
     assert_eq!(cost(&slopes, "bargain"), 500.0);
     // Three deep, 36 of them known and a few to test, call and return.
@@ -132,10 +132,10 @@ fn every_instruction_of_a_c_program_is_found_where_it_is_spent() {
     assert!(folded.contains(";main;serve;bargain 500000\n"), "{folded}");
     assert!(folded.contains(&format!(";main;serve;pack {pack}000\n")), "{folded}");
     for (function, expected) in [("bargain", "shop.c:7"), ("pack", "shop.c:10")] {
-        let found = line(&read[1].lines, &read[2].lines, function);
+        let found = line(&read[1].cost.lines, &read[2].cost.lines, function);
         assert_eq!(found.as_deref(), Some(expected), "{function}");
     }
-    assert_eq!(line(&read[1].lines, &read[2].lines, "malloc"), None);
+    assert_eq!(line(&read[1].cost.lines, &read[2].cost.lines, "malloc"), None);
     // The first requests may grow the heap; after that, every request costs the same.
     let earlier = per_request(&stacks(&read[..1]), &stacks(&read[1..2]), 20);
     assert_eq!(own(&earlier, 3), own(&slopes, 3));
@@ -147,16 +147,19 @@ fn every_block_of_a_c_program_belongs_to_the_function_that_asked() {
     for linking in [&["-O1", "-g"], &["-O1", "-g", "-no-pie"][..]] {
         let program = Program::c(linking);
         let (few, many) = (program.allocated(10), program.allocated(30));
-        assert_eq!((many.blocks - few.blocks, many.bytes - few.bytes), (140, 3360));
+        assert_eq!(
+            (many.blocks.total - few.blocks.total, many.bytes.total - few.bytes.total),
+            (140, 3360)
+        );
         assert_eq!(many.remarks, Vec::<String>::new());
-        let blocks = per_request(&[&few.block_stacks], &[&many.block_stacks], 20);
+        let blocks = per_request(&[&few.blocks.stacks], &[&many.blocks.stacks], 20);
         assert_eq!(own(&blocks, 9), [("stock".to_owned(), 7.0)]);
-        let bytes = per_request(&[&few.byte_stacks], &[&many.byte_stacks], 20);
+        let bytes = per_request(&[&few.bytes.stacks], &[&many.bytes.stacks], 20);
         assert_eq!(own(&bytes, 9), [("stock".to_owned(), 168.0)]);
         assert_eq!(blocks.folded(), "main;serve;stock;malloc 7000\n");
         for (few, many) in [
-            (&few.block_lines, &many.block_lines),
-            (&few.byte_lines, &many.byte_lines),
+            (&few.blocks.lines, &many.blocks.lines),
+            (&few.bytes.lines, &many.bytes.lines),
         ] {
             assert_eq!(line(few, many, "stock").as_deref(), Some("shop.c:16"));
         }
@@ -199,13 +202,13 @@ fn an_inlined_rust_function_carries_what_the_standard_library_spends_in_it() {
     assert!((whole - slopes.total()).abs() < 1e-6, "{whole}");
 
     // What the standard library spends is charged to the line that calls it.
-    let found = line(&read[0].lines, &read[1].lines, "stall::haggle").unwrap();
+    let found = line(&read[0].cost.lines, &read[1].cost.lines, "stall::haggle").unwrap();
     assert!(["stall.rs:8", "stall.rs:9"].contains(&found.as_str()), "{found}");
 
     let (few, many) = (program.allocated(10), program.allocated(30));
-    let bytes = per_request(&[&few.byte_stacks], &[&many.byte_stacks], 20);
+    let bytes = per_request(&[&few.bytes.stacks], &[&many.bytes.stacks], 20);
     assert_eq!(own(&bytes, 9), [("stall::gather".to_owned(), 512.0)]);
-    let found = line(&few.block_lines, &many.block_lines, "stall::gather");
+    let found = line(&few.blocks.lines, &many.blocks.lines, "stall::gather");
     assert_eq!(found.as_deref(), Some("stall.rs:15"));
     assert_eq!(many.remarks, Vec::<String>::new());
 }
@@ -222,9 +225,9 @@ fn a_stripped_program_is_counted_and_the_remark_says_what_to_do() {
     let slopes = per_request(&stacks(&read[..1]), &stacks(&read[1..]), 20);
     let (name, _) = own(&slopes, 1).remove(0);
     assert!(name.starts_with("0x") && name.ends_with(" in program"), "{name}");
-    assert_eq!(slopes.total(), (read[1].total - read[0].total) as f64 / 20.0);
+    assert_eq!(slopes.total(), (read[1].cost.total - read[0].cost.total) as f64 / 20.0);
 
     let (few, many) = (program.allocated(10), program.allocated(30));
-    assert_eq!(many.blocks - few.blocks, 20);
+    assert_eq!(many.blocks.total - few.blocks.total, 20);
     assert!(many.remarks[0].contains(advice), "{:?}", many.remarks);
 }

@@ -9,17 +9,17 @@ use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::count::busy;
-use crate::count::profile::{ProfileError, Tree};
+use crate::count::profile::Tree;
 use crate::count::program::{ServerProgram, is_under_callgrind};
 use crate::count::server_run::{ServerRun, ServerRunError};
 use crate::count::tool::{Tool, Toolbox, written};
-use crate::count::tool_output::ToolOutput;
+use crate::count::tool_output::{ToolOutput, no_counts};
 use crate::count::variant_runs::{EndedRun, Failure, FailureKind, VariantRuns};
 use crate::count::work;
+use crate::measure::error::{MeasureError, unwritable};
 use crate::measure::side::Side;
-use crate::measure::slot::{Harness, SlotError};
+use crate::measure::slot::Harness;
 use crate::measure::staging::LAYOUTS;
-use crate::measure::target::TargetError;
 use crate::normalise::Jq;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::{ParallelBridge as _, ParallelIterator as _};
@@ -105,31 +105,17 @@ impl PlannedRun<'_> {
     }
 }
 
-/// Why the result of a server run is not used.
-#[derive(Debug, thiserror::Error)]
-enum RunError {
-    #[error(transparent)]
-    ServerRun(#[from] ServerRunError),
-    #[error(transparent)]
-    Profile(#[from] ProfileError),
-    #[error("{0} wrote no counts")]
-    Nothing(&'static str),
+/// What kind of failure an error is.
+const fn kind(error: &ServerRunError) -> FailureKind {
+    match error {
+        ServerRunError::Measure(MeasureError::NotReady(_)) => FailureKind::NotReady,
+        ServerRunError::Connections { .. } => FailureKind::Uncountable,
+        ServerRunError::Measure(_) => FailureKind::Other,
+    }
 }
 
-impl RunError {
-    fn is_interrupt(&self) -> bool {
-        matches!(self, Self::ServerRun(error) if error.is_interrupt())
-    }
-
-    fn kind(&self) -> FailureKind {
-        match self {
-            Self::ServerRun(ServerRunError::Slot(SlotError::Target(TargetError::NotReady { .. }))) => {
-                FailureKind::NotReady
-            }
-            Self::ServerRun(ServerRunError::Connections { .. }) => FailureKind::Uncountable,
-            _ => FailureKind::Other,
-        }
-    }
+const fn is_interrupt(error: &ServerRunError) -> bool {
+    matches!(error, ServerRunError::Measure(MeasureError::Interrupted))
 }
 
 impl Job<'_> {
@@ -381,7 +367,7 @@ impl Counter<'_> {
         drop(beside_others);
         // On a busy machine a run sometimes fails, and beside others a server whose second port is fixed. A failure alone, or one
         // after a long wait, is the program's.
-        let again = began.elapsed() < REPEAT_BEFORE && ended.as_ref().is_err_and(|error| !error.is_interrupt());
+        let again = began.elapsed() < REPEAT_BEFORE && ended.as_ref().is_err_and(|error| !is_interrupt(error));
         if again && fs::remove_dir_all(&folder).is_ok() {
             let _alone = alone.write().expect("no holder of this lock panics");
             ended = self.make(&run, &folder);
@@ -389,14 +375,14 @@ impl Counter<'_> {
         let is_ok = ended.is_ok();
         match ended {
             Ok(run) => lock()[job].ended.push(run),
-            Err(error) if error.is_interrupt() => {}
+            Err(error) if is_interrupt(&error) => {}
             Err(error) => {
                 let failure = Failure {
-                    kind: error.kind(),
+                    kind: kind(&error),
                     why: explained(run.tool, &error.to_string()),
                 };
                 let mut all = lock();
-                if let RunError::ServerRun(ServerRunError::Connections { plain, .. }) = error {
+                if let ServerRunError::Connections { plain, .. } = error {
                     all[job].closing = plain;
                 }
                 all[job].failed.insert(run.tool, failure);
@@ -407,31 +393,29 @@ impl Counter<'_> {
         }
     }
 
-    fn make(&self, run: &ServerRun, folder: &Path) -> Result<EndedRun, RunError> {
+    fn make(&self, run: &ServerRun, folder: &Path) -> Result<EndedRun, ServerRunError> {
         let mut result = run.make(self.bench, self.toolbox, self.jq, folder)?;
         for _ in 0..REPEATS {
             if !LITTLE_OVER_A_SECOND.contains(&result.took) {
                 break;
             }
-            fs::remove_dir_all(folder).map_err(|error| ServerRunError::unwritable(folder, error))?;
+            fs::remove_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
             result = run.make(self.bench, self.toolbox, self.jq, folder)?;
         }
-        let output = match result.plain {
-            Some(plain) => ToolOutput::Plain(plain),
-            None => {
-                let tree = Tree::of(run.side.repository.as_deref()).or(Some(self.bench.root));
-                let output = match run.runtime {
-                    Some(runtime) if run.tool == Tool::Runtime => {
-                        work::read(runtime, self.jq, folder, &tree)?.map(ToolOutput::Work)
-                    }
-                    runtime => {
-                        let callgrind = runtime.and_then(|runtime| runtime.callgrind.as_ref());
-                        ToolOutput::read(run.tool, run.stacks, &written(run.tool, folder), &tree, callgrind)?
-                    }
-                };
-                output.ok_or_else(|| RunError::Nothing(run.tool.name()))?
-            }
+        let mut output = ToolOutput {
+            plain: result.plain,
+            ..ToolOutput::default()
         };
+        if output.plain.is_none() {
+            let tree = Tree::of(run.side.repository.as_deref()).or(Some(self.bench.root));
+            if let Some(runtime) = run.runtime.filter(|_| run.tool == Tool::Runtime) {
+                let work = work::read(runtime, self.jq, folder, &tree)?;
+                output.work = Some(work.ok_or_else(|| no_counts(run.tool))?);
+            } else {
+                let callgrind = run.runtime.and_then(|runtime| runtime.callgrind.as_ref());
+                output = ToolOutput::read(run.tool, run.stacks, &written(run.tool, folder), &tree, callgrind)?;
+            }
+        }
         Ok(EndedRun {
             requests: run.requests,
             layout: u32::try_from(run.layout).unwrap_or(u32::MAX),

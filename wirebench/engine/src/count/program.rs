@@ -60,15 +60,13 @@ impl ServerProgram {
     /// The remarks on its counts.
     #[must_use]
     pub fn remarks(&self, runtime: Option<&Runtime>) -> Vec<String> {
-        let mut remarks = Vec::new();
-        remarks.extend(self.uncountable(runtime));
-        if let Some(share) = self.idle_share {
-            remarks.push(format!(
-                "used {:.0} % of a core without being asked: work in the background is counted with the requests",
-                share * 100.0
-            ));
-        }
-        remarks
+        let idle = self.idle_share.map(|share| {
+            let percent = share * 100.0;
+            format!(
+                "used {percent:.0} % of a core without being asked: work in the background is counted with the requests"
+            )
+        });
+        self.uncountable(runtime).into_iter().chain(idle).collect()
     }
 }
 

@@ -16,7 +16,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::count::segments;
 use crate::count::threads::GroupThreads;
-use crate::count::wire::Wire;
 
 /// How much CPU time both sides may use before the relay passes bytes on anyway: the most and the least. It is no wall time,
 /// because on a busy machine a thread that is about to wait may not run for long. The time halves whenever they do not both
@@ -291,6 +290,23 @@ fn write_all(to: &mut TcpStream, mut bytes: &[u8]) {
             Err(_) => return,
         }
     }
+}
+
+/// The bytes and connections that a relay counted, from the server's point of view.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wire {
+    /// Connections that the driver opened.
+    pub connections: u32,
+    /// Bytes that the server sent.
+    pub sent: u64,
+    /// Bytes that the server received.
+    pub received: u64,
+    /// TCP segments with data that the server sent; `None` if the kernel does not count them.
+    pub segments_sent: Option<u64>,
+    /// Exchanges between driver and server.
+    pub exchanges: u64,
+    /// Exchanges before which driver and server did not both wait in time.
+    pub unsettled: u64,
 }
 
 #[cfg(test)]

@@ -1,32 +1,36 @@
 //! One server run, from exec to exit, with a fixed number of requests, one at a time.
+//!
+//! Checks readiness in lock step: otherwise number and timing of the checks would change the state of the server's heap
+//! before the load.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::count::busy;
 use crate::count::program::{ServerProgram, examine};
-use crate::count::ready;
 use crate::count::relay::Relay;
+use crate::count::relay::Wire;
 use crate::count::threads::GroupThreads;
 use crate::count::tool::{Detail, Tool, Toolbox};
-use crate::count::wire::Wire;
-use crate::count::work;
+use crate::count::{busy, work};
 use crate::measure::cores::Cores;
 use crate::measure::drive::Drive;
-use crate::measure::process::{Ending, Launch};
+use crate::measure::error::{MeasureError, written};
+use crate::measure::process::Ending;
+use crate::measure::ready::is_ready;
 use crate::measure::request::Request;
 use crate::measure::side::Side;
-use crate::measure::slot::{Harness, SlotError, files};
+use crate::measure::slot::{Harness, files};
 use crate::measure::staging::{LAYOUTS, at_layout};
 use crate::measure::target::{LaunchContext, Target};
-use crate::measure::values::{self, Locations};
+use crate::measure::{port, values};
 use crate::normalise::{self, Jq};
 use wirebench_declare::args::Value;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::runtime::Runtime;
 use wirebench_declare::scenario::Amount;
+use wirebench_declare::server::{Ready, Server};
 use wirebench_declare::span::Span;
 
 /// How long a server may take to end after SIGTERM: the tools write their counts at its end.
@@ -73,62 +77,29 @@ pub struct PlainFacts {
     pub program: ServerProgram,
 }
 
-/// Why a server run cannot be used.
+/// Why a server run gave no counts.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerRunError {
-    /// Server or driver failed.
+    /// The run could not be made, or read.
     #[error(transparent)]
-    Slot(#[from] SlotError),
-    /// The relay failed.
-    #[error("the relay between driver and server: {0}")]
-    Relay(std::io::Error),
-    /// The output of the driver cannot be read.
-    #[error(transparent)]
-    Normalise(#[from] normalise::NormaliseError),
-    /// The server runs on another host.
-    #[error("a server on another host is not counted; count it without --server-host")]
-    Elsewhere,
-    /// The runtime cannot be made to count.
-    #[error("{0}")]
-    Prepare(String),
-    /// The driver did not send the planned load.
-    #[error("{0}")]
-    OtherLoad(String),
-    /// The load took several connections: requests cannot be counted in lock step over one.
+    Measure(#[from] MeasureError),
+    /// The driver did not keep to one connection.
     #[error(
         "not counted: {driver} opened {connections} connections, 1 was asked for: it retries, or the server closes connections"
     )]
     Connections {
         /// The driver.
         driver: String,
-        /// Connections opened.
+        /// The connections that it opened.
         connections: u32,
-        /// Of a run without a tool, the facts about the server: its runtime may count all the same.
+        /// What a plain run found out.
         plain: Option<Box<PlainFacts>>,
-    },
-    /// The server did not end after SIGTERM.
-    #[error(
-        "the server was still running {END_TIMEOUT:?} after SIGTERM, so that {tool} wrote no counts; let it end on SIGTERM"
-    )]
-    NoEnd {
-        /// The tool.
-        tool: &'static str,
     },
 }
 
-impl ServerRunError {
-    /// A file or folder of a run cannot be written.
-    pub fn unwritable(file: &Path, source: std::io::Error) -> Self {
-        Self::Slot(SlotError::Write {
-            file: file.to_path_buf(),
-            source,
-        })
-    }
-
-    /// Whether the user interrupted it.
-    #[must_use]
-    pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Slot(error) if error.is_interrupt())
+impl From<String> for ServerRunError {
+    fn from(why: String) -> Self {
+        Self::Measure(why.into())
     }
 }
 
@@ -144,22 +115,21 @@ impl ServerRun<'_> {
         jq: &Jq,
         folder: &Path,
     ) -> Result<ServerRunResult, ServerRunError> {
-        fs::create_dir_all(folder).map_err(|source| ServerRunError::unwritable(folder, source))?;
+        written(folder, fs::create_dir_all(folder))?;
         let mut server = self.side.server_of(self.series);
         let slowdown = busy::slowdown(bench.cores.available);
         let front = &mut server.front;
         front.ready_timeout = Span((front.ready_timeout.0 * self.tool.ready_factor()).mul_f64(slowdown));
         use_one_thread(&mut front.env);
         if let Some(runtime) = self.runtime {
-            let made = work::prepare(runtime, bench.root).map_err(ServerRunError::Prepare)?;
+            let made = work::prepare(runtime, bench.root)?;
             let before = |name: &str| {
                 let declared = front.env.get(name).or_else(|| self.side.environment.get(name));
                 declared.cloned().or_else(|| wirebench_spawn::variable(name))
             };
             let root = self.side.repository.as_deref().unwrap_or(bench.root);
             let env = work::environment(runtime, &made, folder, root, before);
-            let env = env.map_err(|source| ServerRunError::unwritable(folder, source))?;
-            front.env.extend(env);
+            front.env.extend(written(folder, env)?);
         }
         if let Some(longer) = LAYOUTS.get(self.layout).filter(|longer| **longer > 0) {
             front.env.insert("WIREBENCH_LAYOUT".into(), "_".repeat(*longer));
@@ -170,23 +140,17 @@ impl ServerRun<'_> {
             ..Cores::default()
         };
         let context = LaunchContext {
-            folder,
             cores: &alone,
-            tls: &bench.tls,
-            interrupt: &bench.interrupt,
             kept: None,
-            data_folder: None,
-            host: None,
-            listen_ip: None,
+            ..bench.context(folder)
         };
-        let mut target = Target::launch(&side, &server, &context).map_err(SlotError::from)?;
-        let group = target.front.group.local_id().ok_or(ServerRunError::Elsewhere)?;
-        let is_ready = ready::check(&server, &target, group);
-        target
-            .wait_until_ready(&server, &bench.interrupt, is_ready)
-            .map_err(SlotError::from)?;
-        target.send_seeds(&server).map_err(SlotError::from)?;
-        let request = bench.request(self.series, &target).map_err(SlotError::from)?;
+        let mut target = Target::launch(&side, &server, &context)?;
+        let group = target.front.group.local_id();
+        let group = group.expect("a run with other hosts has no counted series");
+        let is_ready = ready_check(&server, &target, group);
+        target.wait_until_ready(&server, &bench.interrupt, is_ready)?;
+        target.send_seeds(&server)?;
+        let request = bench.request(self.series, &target)?;
         // Under a tool no probe is sent: its timing would not be in lock step.
         let plain = match self.tool {
             Tool::Plain => Some(plain_facts(&request, &target.front.address, group)?),
@@ -198,13 +162,14 @@ impl ServerRun<'_> {
         let took = began.elapsed();
         self.check_load(&wire, plain.as_ref(), jq, folder)?;
         if self.tool == Tool::Plain {
-            request.check(&target.front.address).map_err(SlotError::from)?;
+            request.check(&target.front.address)?;
         }
-        let ended = target
-            .end(END_TIMEOUT.mul_f64(slowdown), self.ending())
-            .map_err(|source| ServerRunError::unwritable(folder, source))?;
+        let ended = written(folder, target.end(END_TIMEOUT.mul_f64(slowdown), self.ending()))?;
         if !ended && self.tool != Tool::Plain {
-            return Err(ServerRunError::NoEnd { tool: self.tool.name() });
+            return Err(ServerRunError::from(format!(
+                "the server was still running {END_TIMEOUT:?} after SIGTERM, so that {} wrote no counts; let it end on SIGTERM",
+                self.tool.name()
+            )));
         }
         Ok(ServerRunResult { wire, took, plain })
     }
@@ -216,7 +181,7 @@ impl ServerRun<'_> {
         let home = side.stage.clone();
         if let Some(command) = side.programs.get_mut(name) {
             let program = at_layout(&command[0], home.as_deref(), self.layout);
-            command[0] = program.map_err(|source| ServerRunError::unwritable(Path::new(&command[0]), source))?;
+            command[0] = written(Path::new(&command[0]), program)?;
             *command = toolbox.wrap(self.tool, command, folder, self.detail());
         }
         Ok(side)
@@ -247,45 +212,24 @@ impl ServerRun<'_> {
         (target, group): (&mut Target, i32),
         folder: &Path,
     ) -> Result<Wire, ServerRunError> {
-        let relay = Relay::start(&target.front.address, group).map_err(ServerRunError::Relay)?;
-        let text = |path: PathBuf| path.to_string_lossy().into_owned();
-        files::write(request, folder).map_err(|source| ServerRunError::unwritable(folder, source))?;
-        let places = Locations {
-            address: &relay.address,
-            raw: &text(folder.join(files::RAW)),
-            body_file: &text(folder.join(files::BODY)),
-            protoset: &text(folder.join(files::PROTOSET)),
-            driver_folder: &text(self.series.driver.folder.clone()),
-            project: &text(bench.root.to_path_buf()),
-            ca: &text(target.ca.clone()),
-        };
-        let mut values = values::of(self.series, &places);
+        let relay_error = |error| format!("the relay between driver and server: {error}");
+        let relay = Relay::start(&target.front.address, group).map_err(relay_error)?;
+        written(folder, files::write(request, folder))?;
+        let mut values = bench.values_at(self.series, &relay.address, &target.ca, folder);
         values::set_amount(&mut values, &Amount::Requests(self.requests));
         values::fill_request(&mut values, self.series, &target.captured);
         // A gRPC request contains its deadline, in microseconds left, so that each request would be different.
         values.insert("request_timeout", Value::One("0s".into()));
-        let argv = bench.driver_argv(self.series, &values).map_err(SlotError::from)?;
-        let drive = Drive {
-            launch: Launch {
-                argv: &argv,
-                folder,
-                env: &values::environment(self.series, &values),
-                stdout: folder.join(files::STDOUT),
-                stderr: folder.join(files::STDERR),
-                cores: &[],
-            },
-            name: &self.series.driver.name,
-            raw: folder.join(files::RAW),
+        let mut drive = Drive {
             timeout: self.timeout().mul_f64(busy::slowdown(bench.cores.available)),
             driver_cores: 1,
             server_cores: 1,
             group: Some(&relay.driver),
-            host: None,
+            ..bench.driver_run(self.series, folder, &values)?
         };
-        drive
-            .run(Some(target), None, &bench.interrupt)
-            .map_err(SlotError::from)?;
-        relay.finish().map_err(ServerRunError::Relay)
+        drive.launch.cores = &[];
+        drive.run(Some(target), None, &bench.interrupt)?;
+        Ok(relay.finish().map_err(relay_error)?)
     }
 
     /// Under a tool, a request to a server that can be counted takes a few milliseconds at most, on a machine with a free core.
@@ -311,7 +255,7 @@ impl ServerRun<'_> {
         let (good, errors) = normalise::good_and_bad(self.series, shape.answers, shape.errors);
         if let Some((what, count)) = errors.iter().next() {
             let message = format!("{driver}: {count} of {} requests failed: {what}", self.requests);
-            return Err(ServerRunError::OtherLoad(message));
+            return Err(message.into());
         }
         if good.len() as u64 != self.requests {
             let message = format!(
@@ -319,7 +263,7 @@ impl ServerRun<'_> {
                 good.len(),
                 self.requests
             );
-            return Err(ServerRunError::OtherLoad(message));
+            return Err(message.into());
         }
         // What functions do is the same over any connection.
         if wire.connections != 1 && self.tool != Tool::Runtime {
@@ -347,7 +291,7 @@ fn await_new_second() {
 
 /// Checks a response, and examines the server's program.
 fn plain_facts(request: &Request, address: &str, group: i32) -> Result<PlainFacts, ServerRunError> {
-    let response = request.check(address).map_err(SlotError::from)?;
+    let response = request.check(address)?;
     Ok(PlainFacts {
         payload_bytes: request.payload_bytes(&response),
         program: examine(group, idle_share(group)),
@@ -361,4 +305,24 @@ fn idle_share(group: i32) -> f64 {
     std::thread::sleep(IDLE);
     let used = Duration::from_nanos(threads.cpu_ns().saturating_sub(before));
     used.as_secs_f64() / IDLE.as_secs_f64()
+}
+
+/// Checks once whether a server, whose process group has this id, is ready, through a relay, and not before it listens.
+pub(super) fn ready_check(server: &Server, target: &Target, group: i32) -> impl Fn() -> Result<(), String> + use<> {
+    let (ready, protocol) = (server.front.ready.clone(), server.protocols[0]);
+    let (address, ca) = (target.front.address.clone(), target.ca.clone());
+    let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
+    move || {
+        let listened_on = port.is_some_and(port::is_listened_on);
+        if !listened_on {
+            return Err(format!("nobody listens on {address}"));
+        }
+        if matches!(ready, Ready::Tcp(_)) {
+            return Ok(());
+        }
+        let relay = Relay::start(&address, group).map_err(|error| error.to_string())?;
+        let checked = is_ready(&ready, &relay.address, protocol, &ca);
+        relay.finish().map_err(|error| error.to_string())?;
+        checked
+    }
 }

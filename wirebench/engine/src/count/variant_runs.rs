@@ -6,12 +6,12 @@ use std::path::Path;
 
 use crate::count::figures;
 use crate::count::profile::dhat::Allocated;
-use crate::count::profile::{FunctionSpending, Lines, PerRequest, Stacks, lines, per_request};
+use crate::count::profile::{FunctionSpending, Lines, PerRequest, RunCost, Stacks, lines, per_request};
 use crate::count::program::{ServerProgram, is_under_callgrind};
+use crate::count::relay::Wire;
 use crate::count::server_run::PlainFacts;
 use crate::count::tool::Tool;
 use crate::count::tool_output::ToolOutput;
-use crate::count::wire::Wire;
 use crate::count::work::{FunctionCounts, FunctionPlace};
 use wirebench_declare::runtime::Runtime;
 use wirebench_record::counts::{
@@ -47,7 +47,7 @@ const SCHEDULED: [&str; 16] = [
 ];
 
 /// Extracts call stacks and costs by line from a tool's result; `None` if the tool has none.
-type StacksOf = fn(&ToolOutput) -> Option<(&Stacks, &Lines)>;
+type CostOf = fn(&ToolOutput) -> Option<&RunCost>;
 
 /// The cost of a request by call stack, and the most expensive line of each function.
 type Costs = (PerRequest, HashMap<String, Source>);
@@ -173,13 +173,9 @@ impl VariantRuns {
                 None => Some(figures::slope(metric, points, spread_at_most)),
             }
         };
-        let heap = |of: fn(&Allocated) -> u64| move |run: &EndedRun| run.output.heap().map(of);
-        let code = |run: &EndedRun| match &run.output {
-            ToolOutput::Code(code) => Some(code.total),
-            ToolOutput::Total(total) => Some(*total),
-            _ => None,
-        };
-        let calls = |run: &EndedRun| Some(run.output.syscalls()?.values().sum());
+        let heap = |of: fn(&Allocated) -> u64| move |run: &EndedRun| run.output.heap.as_ref().map(of);
+        let code = |run: &EndedRun| run.output.instructions;
+        let calls = |run: &EndedRun| Some(run.output.syscalls.as_ref()?.values().sum());
         let instructions = slope(Metric::Instructions, &code);
         let start_up = instructions
             .as_ref()
@@ -191,8 +187,8 @@ impl VariantRuns {
         let answered = plain.filter(|_| sent.as_ref().is_none_or(figures::repeats));
         let figures = [
             instructions,
-            slope(Metric::Allocations, &heap(|heap| heap.blocks)).filter(|_| !self.has_own_allocator()),
-            slope(Metric::AllocatedBytes, &heap(|heap| heap.bytes)).filter(|_| !self.has_own_allocator()),
+            slope(Metric::Allocations, &heap(|heap| heap.blocks.total)).filter(|_| !self.has_own_allocator()),
+            slope(Metric::AllocatedBytes, &heap(|heap| heap.bytes.total)).filter(|_| !self.has_own_allocator()),
             slope(Metric::Syscalls, &calls),
             sent,
             self.traffic(Metric::WireBytesReceived, |wire| Some(wire.received)),
@@ -207,7 +203,7 @@ impl VariantRuns {
     /// A figure of the traffic. Every run repeats it, at every start layout and under every tool, so that its spread is known
     /// and no bound refuses it; responses of varying length give a wide one.
     fn traffic(&self, metric: Metric, of: fn(&Wire) -> Option<u64>) -> Option<Figure> {
-        let mut points = self.points(&|run| of(&run.wire).filter(|_| run.output.work().is_none()));
+        let mut points = self.points(&|run| of(&run.wire).filter(|_| run.output.work.is_none()));
         points.iter_mut().for_each(|point| point.layout = 0);
         (!points.is_empty()).then(|| figures::slope(metric, points, f64::INFINITY))
     }
@@ -218,7 +214,7 @@ impl VariantRuns {
         if let Some(failure) = self.failed.get(&Tool::Runtime) {
             remarks.push(format!("what functions do is not counted: {}", failure.why));
         }
-        let code = self.ended.iter().find_map(|run| run.output.code());
+        let code = self.ended.iter().find_map(|run| run.output.code.as_ref());
         remarks.extend(code.into_iter().flat_map(|code| code.remarks.clone()));
         let instructions = figures.iter().find(|figure| figure.metric == Metric::Instructions);
         if let Some(dearer) = instructions.and_then(|figure| figures::curvature(&figure.points)) {
@@ -236,7 +232,7 @@ impl VariantRuns {
         let unsettled = self
             .ended
             .iter()
-            .filter(|run| run.output.work().is_none())
+            .filter(|run| run.output.work.is_none())
             .any(|run| run.wire.unsettled * 10 > run.wire.exchanges);
         if unsettled {
             remarks.push("server or driver never rest between requests: counts vary with their timing".into());
@@ -254,7 +250,7 @@ impl VariantRuns {
             let value = if value > 0.0 { value } else { rare? };
             Some((name.clone(), value))
         };
-        let points = self.points_by_name(ToolOutput::syscalls);
+        let points = self.points_by_name(|output| output.syscalls.as_ref());
         points.filter_map(per_request).collect()
     }
 
@@ -264,17 +260,17 @@ impl VariantRuns {
             let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
             (value > 0.0).then(|| (name.clone(), value))
         };
-        let points = self.points_by_name(|output| Some(&output.code()?.calls));
+        let points = self.points_by_name(|output| Some(&output.code.as_ref()?.calls));
         points.filter_map(per_request).collect()
     }
 
     /// What each of the project's functions does per request; `None` if nothing was counted.
     fn work(&self, runtime: &Runtime) -> Option<Work> {
         let per_request = |of: fn(&FunctionCounts) -> &BTreeMap<FunctionPlace, u64>, place: &FunctionPlace| {
-            let total = |run: &EndedRun| Some(of(run.output.work()?).get(place).copied().unwrap_or(0));
+            let total = |run: &EndedRun| Some(of(run.output.work.as_ref()?).get(place).copied().unwrap_or(0));
             figures::slope(Metric::Syscalls, self.points(&total), f64::INFINITY)
         };
-        let counted = || self.ended.iter().filter_map(|run| run.output.work());
+        let counted = || self.ended.iter().filter_map(|run| run.output.work.as_ref());
         let places: BTreeSet<&FunctionPlace> = counted().flat_map(|counts| counts.units.keys()).collect();
         let function = |place: &FunctionPlace| {
             let figure = per_request(|counts| &counts.units, place);
@@ -300,25 +296,21 @@ impl VariantRuns {
 
     /// Costs per request by call stack, of every metric that has call stacks.
     fn costs(&self) -> Vec<(Metric, Costs)> {
-        let stacks: [(Metric, StacksOf); 3] = [
-            (Metric::Instructions, |output| {
-                output.code().map(|code| (&code.stacks, &code.lines))
-            }),
-            (Metric::Allocations, |output| {
-                output.heap().map(|heap| (&heap.block_stacks, &heap.block_lines))
-            }),
-            (Metric::AllocatedBytes, |output| {
-                output.heap().map(|heap| (&heap.byte_stacks, &heap.byte_lines))
-            }),
+        let costs: [(Metric, CostOf); 3] = [
+            (Metric::Instructions, |output| Some(&output.code.as_ref()?.cost)),
+            (Metric::Allocations, |output| Some(&output.heap.as_ref()?.blocks)),
+            (Metric::AllocatedBytes, |output| Some(&output.heap.as_ref()?.bytes)),
         ];
         let ends = self.ended.iter().map(|run| run.requests);
         let (Some(few), Some(many)) = (ends.clone().min(), ends.max()) else {
             return Vec::new();
         };
-        let costs = stacks.into_iter().filter_map(|(metric, of)| {
+        let costs = costs.into_iter().filter_map(|(metric, of)| {
             let at = |wanted: u64| -> (Vec<&Stacks>, Vec<&Lines>) {
                 let same = self.ended.iter().filter(|run| run.requests == wanted);
-                same.filter_map(|run| of(&run.output)).unzip()
+                same.filter_map(|run| of(&run.output))
+                    .map(|cost| (&cost.stacks, &cost.lines))
+                    .unzip()
             };
             let ((short, short_lines), (long, long_lines)) = (at(few), at(many));
             let both = !short.is_empty() && !long.is_empty() && many > few;
@@ -333,7 +325,10 @@ impl VariantRuns {
     /// True if the program has an allocator of its own, so that DHAT sees none of its allocations.
     fn has_own_allocator(&self) -> bool {
         let own = self.plain().is_some_and(|plain| plain.program.own_allocator);
-        let blocks = self.ended.iter().filter_map(|run| Some(run.output.heap()?.blocks));
+        let blocks = self
+            .ended
+            .iter()
+            .filter_map(|run| Some(run.output.heap.as_ref()?.blocks.total));
         own && blocks.max().is_some_and(|most| most < FEWEST_BLOCKS)
     }
 
@@ -387,10 +382,7 @@ impl VariantRuns {
 
     /// The result of a plain run, if there was one.
     pub fn plain(&self) -> Option<&PlainFacts> {
-        self.ended.iter().find_map(|run| match &run.output {
-            ToolOutput::Plain(plain) => Some(plain),
-            _ => None,
-        })
+        self.ended.iter().find_map(|run| run.output.plain.as_ref())
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::count::profile::{ProfileError, Tree};
+use crate::count::profile::Tree;
 use crate::measure::{digest, work_folder};
 use crate::normalise::Jq;
 use wirebench_declare::args::{Value, fill};
@@ -125,7 +125,7 @@ pub fn environment(
 ///
 /// # Errors
 /// When the runtime's filter refuses the output, or writes another shape.
-pub fn read(runtime: &Runtime, jq: &Jq, folder: &Path, tree: &Tree) -> Result<Option<FunctionCounts>, ProfileError> {
+pub fn read(runtime: &Runtime, jq: &Jq, folder: &Path, tree: &Tree) -> Result<Option<FunctionCounts>, String> {
     let entries = fs::read_dir(folder.join(OUT)).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.sort();
@@ -133,10 +133,7 @@ pub fn read(runtime: &Runtime, jq: &Jq, folder: &Path, tree: &Tree) -> Result<Op
         return Ok(None);
     }
     let filter = runtime.folder.join("normalise.jq");
-    let wrong = |wrong: String| ProfileError::Whole {
-        file: filter.clone(),
-        wrong,
-    };
+    let wrong = |wrong: String| format!("{}: {wrong}", filter.display());
     let output = wirebench_spawn::command(&jq.program)
         .args(["--compact-output", "--null-input", "--from-file"])
         .arg(&filter)

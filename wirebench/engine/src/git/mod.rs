@@ -4,8 +4,6 @@
 mod checkout;
 mod command;
 mod files;
-mod submodules;
-mod worktree;
 
 use std::path::Path;
 
@@ -21,26 +19,6 @@ pub use files::{Listed, files, with_submodules};
 
 /// Counts changes in submodules, whatever the repository's configuration ignores.
 const SUBMODULES: &str = "--ignore-submodules=none";
-
-/// Why a revision cannot be resolved.
-#[derive(Debug, thiserror::Error)]
-pub enum Unresolved {
-    /// No git, or no repository.
-    #[error("the project is not in a git repository")]
-    NoRepository,
-    /// There is a repository, and git refuses to read it.
-    #[error("git refuses the project's repository: {0}")]
-    Refused(String),
-    /// The repository has no such commit.
-    #[error("the repository has no commit of that name")]
-    Unknown,
-    /// The commit may exist, but was not fetched.
-    #[error("this clone is shallow and has no commit of that name; run: {fetch}")]
-    Shallow {
-        /// The command that fetches it.
-        fetch: String,
-    },
-}
 
 /// `owner/name` on GitHub, if the remote `origin` is there.
 pub fn github(root: &Path) -> Option<String> {
@@ -132,14 +110,19 @@ pub fn commits_since(root: &Path, commit: &str) -> Option<usize> {
 ///
 /// # Errors
 /// When there is no such commit; the error says how to fetch it, if that may help.
-pub fn resolve(root: &Path, revision: &str) -> Result<String, Unresolved> {
-    let shallow = output(root, &["rev-parse", "--is-shallow-repository"])
-        .ok_or_else(|| refusal(root).map_or(Unresolved::NoRepository, Unresolved::Refused))?;
+pub fn resolve(root: &Path, revision: &str) -> Result<String, String> {
+    let shallow = output(root, &["rev-parse", "--is-shallow-repository"]).ok_or_else(|| match refusal(root) {
+        Some(why) => format!("git refuses the project's repository: {why}"),
+        None => "the project is not in a git repository".into(),
+    })?;
     let peeled = format!("{revision}^{{commit}}");
     let found = output(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]);
     found.ok_or_else(|| match shallow.as_str() {
-        "true" => Unresolved::Shallow { fetch: fetch(revision) },
-        _ => Unresolved::Unknown,
+        "true" => format!(
+            "this clone is shallow and has no commit of that name; run: {}",
+            fetch(revision)
+        ),
+        _ => "the repository has no commit of that name".into(),
     })
 }
 

@@ -8,37 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 
-use serde::Deserialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::measure::digest::{self, SHORT_BYTES, hex};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Group;
-
-#[derive(Deserialize)]
-struct Artifact {
-    executable: Option<PathBuf>,
-    target: Option<BuiltTarget>,
-    package_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct BuiltTarget {
-    kind: Vec<String>,
-}
-
-/// What `cargo metadata` says.
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    id: String,
-    /// `None` for a package in the file system, such as one of the workspace.
-    source: Option<String>,
-}
+use crate::measure::side::in_folder;
 
 /// Builds packages of a Cargo workspace.
 #[derive(Debug, Clone, Default)]
@@ -124,12 +100,16 @@ impl Builder {
         };
         let metadata = told(self.cargo("metadata").args(["--locked", "--format-version", "1"]))
             .map_err(|why| format!("cargo metadata failed: {why}"))?;
-        let metadata: Metadata =
+        let metadata: Value =
             serde_json::from_slice(&metadata).map_err(|error| format!("cargo metadata cannot be read: {error}"))?;
-        let own = metadata.packages.into_iter().filter(|package| package.source.is_none());
+        let packages = metadata["packages"].as_array().into_iter().flatten();
+        let own = packages.filter(|package| package["source"].is_null());
         let mut clean = self.cargo("clean");
         clean.arg("--release");
-        clean.args(own.flat_map(|package| ["--package".to_owned(), package.id]));
+        clean.args(
+            own.filter_map(|package| package["id"].as_str())
+                .flat_map(|id| ["--package", id]),
+        );
         told(&mut clean)
             .map_err(|why| format!("cargo clean failed: {why}"))
             .map(drop)
@@ -300,13 +280,8 @@ pub fn command(
     interrupt: &Interrupt,
 ) -> Result<(), String> {
     let line = shell_words::join(words);
-    let (program, args) = words.split_first().ok_or("an empty build command")?;
-    // As for a server's program: a path with a `/` is relative to the side's folder.
-    let program = if program.contains('/') {
-        folder.join(program)
-    } else {
-        PathBuf::from(program)
-    };
+    let argv = in_folder(words, folder);
+    let (program, args) = argv.split_first().ok_or("an empty build command")?;
     let mut build = wirebench_spawn::command(program);
     build
         .args(args)
@@ -388,17 +363,14 @@ fn run_cargo(mut cargo: Command, package: &str, interrupt: &Interrupt) -> Result
 fn program_of(messages: ChildStdout, package: &str) -> Option<PathBuf> {
     let mut program = None;
     for line in BufReader::new(messages).lines().map_while(Result::ok) {
-        let Ok(artifact) = serde_json::from_str::<Artifact>(&line) else {
+        let Ok(artifact) = serde_json::from_str::<Value>(&line) else {
             continue;
         };
-        let is_binary = artifact
-            .target
-            .is_some_and(|target| target.kind.iter().any(|kind| kind == "bin"));
-        let ours = artifact
-            .package_id
-            .is_some_and(|id| id.contains(&format!("/{package}#")) || id.contains(&format!("#{package}@")));
-        if is_binary && ours {
-            program = artifact.executable.or(program);
+        let mut kinds = artifact["target"]["kind"].as_array().into_iter().flatten();
+        let id = artifact["package_id"].as_str().unwrap_or_default();
+        let ours = id.contains(&format!("/{package}#")) || id.contains(&format!("#{package}@"));
+        if ours && kinds.any(|kind| kind == "bin") {
+            program = artifact["executable"].as_str().map(PathBuf::from).or(program);
         }
     }
     program

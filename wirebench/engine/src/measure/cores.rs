@@ -23,9 +23,8 @@ impl Cores {
     #[must_use]
     pub fn shared() -> Self {
         Self {
-            server: Vec::new(),
-            driver: Vec::new(),
             available: allowed().len().max(1),
+            ..Self::default()
         }
     }
 
@@ -39,30 +38,25 @@ impl Cores {
     /// Threads a server should use.
     #[must_use]
     pub fn server_threads(&self) -> usize {
-        if self.server.is_empty() {
-            self.available
-        } else {
-            self.server.len()
-        }
+        self.threads(&self.server)
     }
 
     /// Threads a driver can use.
     #[must_use]
     pub fn driver_threads(&self) -> usize {
-        if self.driver.is_empty() {
-            self.available
-        } else {
-            self.driver.len()
-        }
+        self.threads(&self.driver)
+    }
+
+    const fn threads(&self, own: &[usize]) -> usize {
+        if own.is_empty() { self.available } else { own.len() }
     }
 }
 
 fn split_of(cpus: Vec<usize>) -> Cores {
     if cpus.len() < 2 {
         return Cores {
-            server: Vec::new(),
-            driver: Vec::new(),
             available: cpus.len().max(1),
+            ..Cores::default()
         };
     }
     let available = cpus.len();

@@ -11,6 +11,7 @@ use std::{fs, io};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike as _};
 
+use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::load_monitor::LoadMonitor;
 use crate::measure::process::{Launch, describe_exit, tail};
@@ -77,62 +78,6 @@ impl DriverStats {
     }
 }
 
-/// Why a driver run gave nothing to normalise.
-#[derive(Debug, thiserror::Error)]
-pub enum DriveError {
-    /// It cannot be started.
-    #[error("{driver}: cannot be started: {source}")]
-    Start {
-        /// The driver.
-        driver: String,
-        /// The operating system's reason.
-        source: io::Error,
-    },
-    /// The operating system does not report how it ended.
-    #[error("{driver}: ended, but how cannot be learned: {source}; measure again")]
-    Wait {
-        /// The driver.
-        driver: String,
-        /// The operating system's reason.
-        source: io::Error,
-    },
-    /// Its exit code reports a failure.
-    #[error("{driver} {how}{}", if output.is_empty() { String::new() } else { format!(": {output}") })]
-    Failed {
-        /// The driver.
-        driver: String,
-        /// Its exit status, as text.
-        how: String,
-        /// The end of its output.
-        output: String,
-    },
-    /// It hung.
-    #[error(
-        "{driver} was still running after {after:?} and was stopped; set load.timeout in the scenario if it needs longer"
-    )]
-    TimedOut {
-        /// The driver.
-        driver: String,
-        /// The time limit.
-        after: Duration,
-    },
-    /// It wrote too much output.
-    #[error("{driver} wrote more than {} MiB and was stopped", MAX_OUTPUT_BYTES >> 20)]
-    TooMuchOutput {
-        /// The driver.
-        driver: String,
-    },
-    /// A process of the server ended under it.
-    #[error("{how}")]
-    ServerDied {
-        /// Which process, how it ended under load, and the end of its output.
-        how: String,
-    },
-    /// The user stopped the run.
-    #[error("interrupted")]
-    Interrupted,
-}
-
 /// The CPU time of both sides at one moment.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
@@ -152,24 +97,23 @@ impl Drive<'_> {
         mut target: Option<&mut Target>,
         mut monitor: Option<LoadMonitor>,
         interrupt: &Interrupt,
-    ) -> Result<DriverStats, DriveError> {
+    ) -> Result<DriverStats, MeasureError> {
         let server = target.as_deref().map(|target| Arc::clone(&target.usage));
         let server_before = server.as_deref().and_then(UsageReader::cpu);
         let steal_before = steal_ns();
         let children_before = children_cpu();
-        let mut group = self.start(interrupt).map_err(|source| DriveError::Start {
-            driver: self.name.to_owned(),
-            source,
-        })?;
+        let mut group = self.start(interrupt).map_err(|error| cannot_start(self.name, &error))?;
         if let (Some(group_id), Some(local)) = (self.group, group.local()) {
             group_id.store(local.id(), Ordering::Relaxed);
         }
         let samples = self.watch(&mut group, target.as_deref_mut(), monitor.as_mut(), interrupt)?;
         let wall = group.started().elapsed();
         let processes = monitor.map(LoadMonitor::finish).unwrap_or_default();
-        let wait_error = |source| DriveError::Wait {
-            driver: self.name.to_owned(),
-            source,
+        let wait_error = |error| {
+            format!(
+                "{}: ended, but how cannot be learned: {error}; measure again",
+                self.name
+            )
         };
         let status = group.kill_and_reap().map_err(wait_error)?;
         let driver_cpu = match (&group, self.host) {
@@ -181,7 +125,7 @@ impl Drive<'_> {
             _ => difference(children_before, children_cpu()),
         };
         if let Some(Err(how)) = target.map(Target::still_runs) {
-            return Err(DriveError::ServerDied { how });
+            return Err(how.into());
         }
         self.check_end(status)?;
         let server_after = server.as_deref().and_then(UsageReader::cpu_with_new_processes);
@@ -212,13 +156,13 @@ impl Drive<'_> {
         mut target: Option<&mut Target>,
         mut monitor: Option<&mut LoadMonitor>,
         interrupt: &Interrupt,
-    ) -> Result<Vec<Sample>, DriveError> {
+    ) -> Result<Vec<Sample>, MeasureError> {
         let server = target.as_deref().map(|target| Arc::clone(&target.usage));
         let driver = group.leader_usage_reader();
-        let end = End::of(group);
+        let end = end_of(group);
         let mut samples: Vec<Sample> = Vec::new();
         let mut ticks = 0u32;
-        while !end.came_within_a_tick(group) {
+        while !ends_within_a_tick(end.as_ref(), group) {
             if let Some(error) = self.stop_reason(group, target.as_deref_mut(), ticks, interrupt) {
                 let _ = group.stop(STOP_GRACE);
                 return Err(error);
@@ -250,32 +194,33 @@ impl Drive<'_> {
         target: Option<&mut Target>,
         ticks: u32,
         interrupt: &Interrupt,
-    ) -> Option<DriveError> {
+    ) -> Option<MeasureError> {
         if interrupt.is_requested() {
-            return Some(DriveError::Interrupted);
+            return Some(MeasureError::Interrupted);
         }
         if group.started().elapsed() > self.timeout {
-            return Some(DriveError::TimedOut {
-                driver: self.name.to_owned(),
-                after: self.timeout,
-            });
+            return Some(MeasureError::TimedOut(format!(
+                "{} was still running after {:?} and was stopped; set load.timeout in the scenario if it needs longer",
+                self.name, self.timeout
+            )));
         }
         if self.output_bytes(group, ticks) > MAX_OUTPUT_BYTES {
             return Some(self.too_much_output());
         }
-        let how = target.and_then(|target| target.still_runs().err())?;
-        Some(DriveError::ServerDied { how })
+        target.and_then(|target| target.still_runs().err()).map(Into::into)
     }
 
     /// Checks the exit status and the size of the output.
-    fn check_end(&self, status: ExitStatus) -> Result<(), DriveError> {
+    fn check_end(&self, status: ExitStatus) -> Result<(), MeasureError> {
         if !status.success() {
             let outputs = [&self.launch.stderr, &self.launch.stdout].map(|file| tail(file));
-            return Err(DriveError::Failed {
-                driver: self.name.to_owned(),
-                how: describe_exit(status),
-                output: outputs.into_iter().find(|text| !text.is_empty()).unwrap_or_default(),
-            });
+            let output = outputs.into_iter().find(|text| !text.is_empty());
+            let output = output.map_or_else(String::new, |output| format!(": {output}"));
+            return Err(MeasureError::Failed(format!(
+                "{} {}{output}",
+                self.name,
+                describe_exit(status)
+            )));
         }
         if self.local_output_bytes() > MAX_OUTPUT_BYTES {
             return Err(self.too_much_output());
@@ -283,10 +228,12 @@ impl Drive<'_> {
         Ok(())
     }
 
-    fn too_much_output(&self) -> DriveError {
-        DriveError::TooMuchOutput {
-            driver: self.name.to_owned(),
-        }
+    fn too_much_output(&self) -> MeasureError {
+        MeasureError::Failed(format!(
+            "{} wrote more than {} MiB and was stopped",
+            self.name,
+            MAX_OUTPUT_BYTES >> 20
+        ))
     }
 
     /// Starts the driver on its host.
@@ -294,7 +241,7 @@ impl Drive<'_> {
         match self.host {
             None => self.launch.start().map(ProcessGroup::Local),
             Some(host) => {
-                let process = host.start_load(self.launch.argv, self.launch.env, interrupt)?;
+                let process = host.start_load(&self.launch.argv, &self.launch.env, interrupt)?;
                 Ok(ProcessGroup::Remote(process))
             }
         }
@@ -339,41 +286,32 @@ impl Drive<'_> {
     }
 }
 
-/// How the end of a driver is noticed.
-enum End {
-    /// On this machine: at once, by a thread that waits for it.
-    Local(Receiver<()>),
-    /// On another host: by polling.
-    Remote,
+/// Gets a message when a local driver has ended; `None` if it runs on another host.
+fn end_of(driver: &ProcessGroup) -> Option<Receiver<()>> {
+    let wait = driver.local()?.waiter();
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        wait();
+        let _ = sender.send(());
+    });
+    Some(receiver)
 }
 
-impl End {
-    fn of(driver: &ProcessGroup) -> Self {
-        let Some(group) = driver.local() else {
-            return Self::Remote;
-        };
-        let (sender, receiver) = mpsc::channel();
-        let wait = group.waiter();
-        std::thread::spawn(move || {
-            wait();
-            let _ = sender.send(());
-        });
-        Self::Local(receiver)
-    }
-
-    /// Waits for the end for one tick; true if the driver has ended.
-    fn came_within_a_tick(&self, driver: &ProcessGroup) -> bool {
-        match self {
-            Self::Local(end) => end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout),
-            Self::Remote => {
-                std::thread::sleep(TICK);
-                driver.has_ended()
-            }
+/// Whether the driver has ended after a tick at most.
+fn ends_within_a_tick(end: Option<&Receiver<()>>, driver: &ProcessGroup) -> bool {
+    match end {
+        Some(end) => end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout),
+        None => {
+            std::thread::sleep(TICK);
+            driver.has_ended()
         }
     }
 }
 
 /// CPU time of all child processes reaped so far.
+pub(super) fn cannot_start(driver: &str, error: &io::Error) -> MeasureError {
+    MeasureError::Failed(format!("{driver}: cannot be started: {error}"))
+}
 fn children_cpu() -> Option<CpuTime> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
     let ns = |time: TimeVal| u64::try_from(time.num_nanoseconds()).ok();

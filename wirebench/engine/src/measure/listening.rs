@@ -5,15 +5,15 @@ use std::net::SocketAddr;
 /// The addresses at which the processes of a group and their descendants listen, sorted. Empty without /proc.
 #[must_use]
 pub fn of(group: i32) -> Vec<SocketAddr> {
-    system::of(group)
+    system::listening(group).0.into_iter().collect()
 }
 
 /// Says of a program without a TCP listener that it listens on a Unix socket, and what to do; `None` if it does not.
 #[must_use]
 pub fn only_unix(group: i32) -> Option<String> {
-    let sockets = system::unix_of(group);
-    let named: Vec<String> = sockets.iter().map(|path| path.display().to_string()).collect();
-    (!named.is_empty() && of(group).is_empty()).then(|| {
+    let (tcp, unix) = system::listening(group);
+    let named: Vec<String> = unix.iter().map(|path| path.display().to_string()).collect();
+    (!named.is_empty() && tcp.is_empty()).then(|| {
         format!(
             "it listens on the Unix socket {}, and wirebench measures over TCP: let it listen on 127.0.0.1 and port {{port}}",
             named.join(" and ")
@@ -84,40 +84,29 @@ mod system {
         }
     }
 
-    pub(super) fn of(group: i32) -> Vec<SocketAddr> {
+    /// The TCP addresses and the Unix sockets that the processes of a tree listen on.
+    pub(super) fn listening(group: i32) -> (BTreeSet<SocketAddr>, BTreeSet<PathBuf>) {
         let processes = tree(group);
         let Some(first) = processes.first() else {
-            return Vec::new();
+            return (BTreeSet::new(), BTreeSet::new());
         };
-        let held = sockets(&processes);
+        let held: HashSet<u64> = processes.iter().filter_map(sockets_of).flatten().collect();
         let listens = |entry: &TcpNetEntry| entry.state == TcpState::Listen && held.contains(&entry.inode);
-        let all = first.tcp().into_iter().chain(first.tcp6()).flatten();
-        let found: BTreeSet<SocketAddr> = all.filter(listens).map(|entry| entry.local_address).collect();
-        found.into_iter().collect()
-    }
-
-    /// The files of the Unix sockets that wait for connections.
-    pub(super) fn unix_of(group: i32) -> Vec<PathBuf> {
-        let processes = tree(group);
-        let Some(first) = processes.first() else {
-            return Vec::new();
-        };
-        let held = sockets(&processes);
         let waits = |entry: &UnixNetEntry| entry.state == UnixState::UNCONNECTED && held.contains(&entry.inode);
-        let all = first.unix().into_iter().flatten();
-        let found: BTreeSet<PathBuf> = all.filter(waits).filter_map(|entry| entry.path).collect();
-        found.into_iter().collect()
-    }
-
-    /// Inodes of the sockets that processes have open.
-    fn sockets(processes: &[Process]) -> HashSet<u64> {
-        processes.iter().filter_map(sockets_of).flatten().collect()
+        let tcp = first.tcp().into_iter().chain(first.tcp6()).flatten().filter(listens);
+        let unix = first.unix().into_iter().flatten().filter(waits);
+        (
+            tcp.map(|entry| entry.local_address).collect(),
+            unix.filter_map(|entry| entry.path).collect(),
+        )
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod system {
+    use std::collections::BTreeSet;
     use std::net::SocketAddr;
+    use std::path::PathBuf;
 
     pub(super) type Processes = ();
 
@@ -125,12 +114,8 @@ mod system {
 
     pub(super) fn kill_all(_processes: Processes) {}
 
-    pub(super) fn of(_group: i32) -> Vec<SocketAddr> {
-        Vec::new()
-    }
-
-    pub(super) fn unix_of(_group: i32) -> Vec<std::path::PathBuf> {
-        Vec::new()
+    pub(super) fn listening(_group: i32) -> (BTreeSet<SocketAddr>, BTreeSet<PathBuf>) {
+        (BTreeSet::new(), BTreeSet::new())
     }
 }
 

@@ -21,37 +21,22 @@ use wirebench_declare::server::LOOPBACK;
 /// How long a probe waits for its response.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why there is no response.
+/// Why a probe has no response.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// The connection was refused.
-    #[error("no connection: {0}")]
-    Connect(std::io::Error),
-    /// The server's certificate is not the expected one, or the server does not speak TLS.
+    /// The TLS handshake failed.
     #[error(
         "TLS: {0}; the server must show the certificate and use the key that it is given as {{tls_cert}} and {{tls_key}}, or declare its own as ca"
     )]
     Tls(std::io::Error),
-    /// The request is no valid HTTP.
-    #[error("not a valid request: {0}")]
-    Request(#[from] hyper::http::Error),
-    /// The connection broke, or the server speaks another protocol.
-    #[error("{} failed: {source}", protocol.label())]
-    Protocol {
-        /// The protocol of the request.
-        protocol: Protocol,
-        /// What went wrong.
-        source: hyper::Error,
-    },
-    /// The body broke off or is too large.
-    #[error("the answer's body: {0}")]
-    Body(Box<dyn std::error::Error + Send + Sync>),
-    /// No response in time.
-    #[error("no answer within {0:?}")]
-    Timeout(Duration),
-    /// No runtime for the request.
-    #[error("cannot ask: {0}")]
-    Runtime(std::io::Error),
+    /// Any other reason.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// The error of a step, with what the step is for in front of it.
+fn because<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> ProbeError {
+    move |error| ProbeError::Other(format!("{what}: {error}"))
 }
 
 /// Sends one request to `address` (`127.0.0.1:8080`) on a new connection.
@@ -62,16 +47,16 @@ pub fn send(address: &str, request: &WireRequest, timeout: Duration) -> Result<W
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(ProbeError::Runtime)?;
+        .map_err(because("cannot ask"))?;
     runtime.block_on(async {
         tokio::time::timeout(timeout, exchange(address, request))
             .await
-            .unwrap_or(Err(ProbeError::Timeout(timeout)))
+            .unwrap_or_else(|_| Err(ProbeError::Other(format!("no answer within {timeout:?}"))))
     })
 }
 
 async fn exchange(address: &str, request: &WireRequest) -> Result<WireResponse, ProbeError> {
-    let stream = TcpStream::connect(address).await.map_err(ProbeError::Connect)?;
+    let stream = TcpStream::connect(address).await.map_err(because("no connection"))?;
     let _ = stream.set_nodelay(true);
     match &request.ca {
         None => exchange_over(stream, address, request).await,
@@ -98,10 +83,7 @@ async fn exchange_over<S>(stream: S, address: &str, request: &WireRequest) -> Re
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let protocol_error = |source| ProbeError::Protocol {
-        protocol: request.protocol,
-        source,
-    };
+    let failed = format!("{} failed", request.protocol.label());
     let message = Message {
         scheme: request.protocol.scheme(),
         address,
@@ -111,14 +93,14 @@ where
         body: Bytes::from(request.body.clone()),
     };
     let connection = Connection::open(stream, is_http1(request.protocol)).await;
-    let mut connection = connection.map_err(protocol_error)?;
-    let http_request = connection.request(message)?;
-    let response = connection.send(http_request).await.map_err(protocol_error)?;
+    let mut connection = connection.map_err(because(&failed))?;
+    let http_request = connection.request(message).map_err(because("not a valid request"))?;
+    let response = connection.send(http_request).await.map_err(because(&failed))?;
     let (head, body) = response.into_parts();
     let collected = Limited::new(body, MAX_RESPONSE_BYTES)
         .collect()
         .await
-        .map_err(ProbeError::Body)?;
+        .map_err(because("the answer's body"))?;
     let header = |name: &str| {
         let from_trailers = collected.trailers().and_then(|trailers| trailers.get(name));
         let value = from_trailers.or_else(|| head.headers.get(name))?;

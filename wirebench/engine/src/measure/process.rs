@@ -27,11 +27,11 @@ const POLL: Duration = Duration::from_millis(1);
 #[derive(Debug, Clone)]
 pub struct Launch<'a> {
     /// The program and its arguments.
-    pub argv: &'a [String],
+    pub argv: Vec<String>,
     /// Its working directory.
     pub folder: &'a Path,
     /// Environment variables added to ours.
-    pub env: &'a BTreeMap<String, String>,
+    pub env: BTreeMap<String, String>,
     /// The file that takes its standard output.
     pub stdout: PathBuf,
     /// The file that takes its standard error.
@@ -74,7 +74,7 @@ impl Launch<'_> {
         command
             .args(args)
             .current_dir(self.folder)
-            .envs(self.env)
+            .envs(&self.env)
             .stdin(Stdio::null())
             .stdout(File::create(&self.stdout)?)
             .stderr(File::create(&self.stderr)?);

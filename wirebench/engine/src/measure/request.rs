@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::measure::captured::{self, Captured};
 use crate::measure::endpoint::Endpoint;
-use crate::measure::grpc::call::{Call, GrpcError};
+use crate::measure::error::MeasureError;
+use crate::measure::grpc::call::Call;
 use crate::measure::grpc::frame;
 use crate::measure::probe::{PROBE_TIMEOUT, send};
-use crate::measure::target::error::TargetError;
-use crate::measure::variables;
+use crate::measure::values::fill_variables;
 use crate::measure::wire::{WireRequest, WireResponse, grpc_request};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{GrpcOperation, HttpOperation, Operation, Server};
@@ -44,7 +44,7 @@ impl<'a> Request<'a> {
         operation: &'a Operation,
         endpoint: Endpoint,
         captured: &Captured,
-    ) -> Result<Self, TargetError> {
+    ) -> Result<Self, MeasureError> {
         let endpoint = match endpoint.protocol {
             Protocol::Process => Endpoint {
                 protocol: server.protocols[0],
@@ -74,7 +74,7 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
-    fn set_http(&mut self, http: &HttpOperation, captured: &Captured) -> Result<(), TargetError> {
+    fn set_http(&mut self, http: &HttpOperation, captured: &Captured) -> Result<(), MeasureError> {
         self.wire.method.clone_from(&http.method);
         self.wire.path = captured::fill(&http.path, captured);
         self.wire.headers = self.fill_all(&http.headers, captured)?;
@@ -91,11 +91,9 @@ impl<'a> Request<'a> {
         root: &Path,
         endpoint: Endpoint,
         captured: &Captured,
-    ) -> Result<(), TargetError> {
-        let call = Call::load(root, rpc, endpoint).map_err(|source| self.operation_error(source))?;
-        let body = call
-            .request_frame(&rpc.message)
-            .map_err(|source| self.operation_error(source))?;
+    ) -> Result<(), MeasureError> {
+        let call = Call::load(root, rpc, endpoint).map_err(|why| self.error(&why))?;
+        let body = call.request_frame(&rpc.message).map_err(|why| self.error(&why))?;
         self.wire = grpc_request(endpoint.protocol, &format!("/{}", rpc.call), body, endpoint.ca);
         let metadata = self.fill_all(&rpc.metadata, captured)?;
         self.wire.headers.extend(metadata);
@@ -104,22 +102,20 @@ impl<'a> Request<'a> {
     }
 
     /// Replaces captured values and environment variables in a text.
-    fn fill(&self, text: &str, captured: &Captured) -> Result<String, TargetError> {
-        variables::fill(&captured::fill(text, captured)).map_err(|variable| TargetError::Variable {
-            server: self.server.to_owned(),
-            variable,
+    fn fill(&self, text: &str, captured: &Captured) -> Result<String, MeasureError> {
+        fill_variables(&captured::fill(text, captured)).map_err(|variable| {
+            self.error(&format!(
+                "environment variable {variable} is not set; set it, or give a default: {{env:{variable}:default}}"
+            ))
         })
     }
 
-    fn fill_all(&self, lines: &[String], captured: &Captured) -> Result<Vec<String>, TargetError> {
+    fn fill_all(&self, lines: &[String], captured: &Captured) -> Result<Vec<String>, MeasureError> {
         lines.iter().map(|line| self.fill(line, captured)).collect()
     }
 
-    fn operation_error(&self, source: GrpcError) -> TargetError {
-        TargetError::Operation {
-            server: self.server.to_owned(),
-            source,
-        }
+    fn error(&self, why: &str) -> MeasureError {
+        MeasureError::Failed(format!("server {}: {why}", self.server))
     }
 
     /// A gRPC method's descriptors, if they come from server reflection.
@@ -133,7 +129,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// When there is no response, or a wrong one.
-    pub fn check(&self, address: &str) -> Result<WireResponse, TargetError> {
+    pub fn check(&self, address: &str) -> Result<WireResponse, MeasureError> {
         let first = self.check_one(address, &self.wire)?;
         for path in &self.more_paths {
             let request = WireRequest {
@@ -145,11 +141,9 @@ impl<'a> Request<'a> {
         Ok(first)
     }
 
-    fn check_one(&self, address: &str, request: &WireRequest) -> Result<WireResponse, TargetError> {
-        let response = send(address, request, PROBE_TIMEOUT).map_err(|source| TargetError::NoResponse {
-            server: self.server.to_owned(),
-            source,
-        })?;
+    fn check_one(&self, address: &str, request: &WireRequest) -> Result<WireResponse, MeasureError> {
+        let response = send(address, request, PROBE_TIMEOUT)
+            .map_err(|error| self.error(&format!("no answer to the probe: {error}")))?;
         let Some((expected, found)) = self.mismatch(&response)? else {
             return Ok(response);
         };
@@ -158,23 +152,21 @@ impl<'a> Request<'a> {
         } else {
             format!(" of {}", request.path)
         };
-        Err(TargetError::WrongResponse {
-            server: self.server.to_owned(),
-            expected: short(&expected) + &path,
-            found: short(&found),
-        })
+        Err(self.error(&format!(
+            "wrong answer: expected {}{path}, found {}",
+            short(&expected),
+            short(&found)
+        )))
     }
 
     /// The expected and the found part of a wrong response; `None` if it is right.
-    fn mismatch(&self, response: &WireResponse) -> Result<Option<(String, String)>, TargetError> {
+    fn mismatch(&self, response: &WireResponse) -> Result<Option<(String, String)>, MeasureError> {
         if let Some(fault) = &response.fault {
             return Ok(Some(("a gRPC-web answer".into(), fault.clone())));
         }
         match (self.operation, &self.call) {
             (Operation::Http(http), _) => Ok(http_mismatch(http, response)),
-            (Operation::Grpc(rpc), Some(call)) => {
-                grpc_mismatch(rpc, call, response).map_err(|source| self.operation_error(source))
-            }
+            (Operation::Grpc(rpc), Some(call)) => grpc_mismatch(rpc, call, response).map_err(|why| self.error(&why)),
             (Operation::Grpc(_), None) | (Operation::Bench(_), _) => {
                 unreachable!("new() loads the call of every gRPC operation, and takes no benchmark")
             }
@@ -203,7 +195,7 @@ fn grpc_mismatch(
     rpc: &GrpcOperation,
     call: &Call,
     response: &WireResponse,
-) -> Result<Option<(String, String)>, GrpcError> {
+) -> Result<Option<(String, String)>, String> {
     let status_mismatch = |found: String| Ok(Some(("grpc-status 0".into(), found)));
     match &response.grpc {
         Some((status, _)) if status == "0" => {}

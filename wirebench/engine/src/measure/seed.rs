@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::measure::captured::Captured;
 use crate::measure::endpoint::Endpoint;
+use crate::measure::error::MeasureError;
 use crate::measure::request::Request;
-use crate::measure::target::error::TargetError;
 use wirebench_declare::seed::Seed;
 use wirebench_declare::server::{Operation, Server};
 
@@ -21,12 +21,11 @@ pub fn send_all(
     endpoint: Endpoint,
     first_time: bool,
     captured: &mut Captured,
-) -> Result<(), TargetError> {
+) -> Result<(), MeasureError> {
     for seed in server.seed.iter().filter(|seed| first_time || !seed.once) {
-        let failed = |why: String| TargetError::Seed {
-            server: server.name.clone(),
-            request: format!("{} {}", seed.request.method, seed.request.path),
-            why,
+        let failed = |why: String| {
+            let request = format!("{} {}", seed.request.method, seed.request.path);
+            MeasureError::Failed(format!("server {}: seed {request}: {why}", server.name))
         };
         let operation = Operation::Http(seed.request.clone());
         let request = Request::new(Path::new(""), server, &operation, endpoint, captured)?;

@@ -1,47 +1,14 @@
 //! Finds the programs wirebench calls and checks their versions.
+//!
+//! The build information that the Go linker writes into every program, as `go version -m` prints it; Go itself is not needed.
 
 use std::path::{Path, PathBuf};
 
+use object::{Object as _, ObjectSection as _};
 use regex::Regex;
 
-use crate::measure::go_build_info;
 use wirebench_declare::args::{Arg, Value, Values, expand};
 use wirebench_declare::driver::{Driver, Tool};
-
-/// Why a program cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    /// Not found.
-    #[error("{program} is not installed; run: {install}")]
-    Missing {
-        /// The program.
-        program: String,
-        /// What installs it.
-        install: String,
-    },
-    /// Its version cannot be found.
-    #[error("{program}: cannot tell its version ({detail}); reinstall it with: {install}")]
-    NoVersion {
-        /// The program.
-        program: String,
-        /// The command that was tried, and its output.
-        detail: String,
-        /// What installs it.
-        install: String,
-    },
-    /// Its version is not the required one.
-    #[error("{program} is version {found}, but {wanted} is needed; run: {install}")]
-    OtherVersion {
-        /// The program.
-        program: String,
-        /// The version found.
-        found: String,
-        /// The required version, as text.
-        wanted: String,
-        /// What installs it.
-        install: String,
-    },
-}
 
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,13 +62,10 @@ fn go_install() -> Option<PathBuf> {
 ///
 /// # Errors
 /// When it is missing, its version cannot be found, or it has another version.
-pub fn check(root: &Path, driver: &Driver) -> Result<InstalledTool, ToolError> {
+pub fn check(root: &Path, driver: &Driver) -> Result<InstalledTool, String> {
     let tool = &driver.tool;
     let Some(path) = locate(root, &tool.program) else {
-        return Err(ToolError::Missing {
-            program: tool.program.clone(),
-            install: tool.install.clone(),
-        });
+        return Err(format!("{} is not installed; run: {}", tool.program, tool.install));
     };
     let version = version(tool, &path)?;
     let wanted = match (&tool.version, &tool.at_least) {
@@ -109,20 +73,18 @@ pub fn check(root: &Path, driver: &Driver) -> Result<InstalledTool, ToolError> {
         (None, Some(least)) if numbers(&version) < numbers(least) => format!("{least} or newer"),
         _ => return Ok(InstalledTool { path, version }),
     };
-    let (program, install) = (tool.program.clone(), tool.install.clone());
-    Err(ToolError::OtherVersion {
-        program,
-        found: version,
-        wanted,
-        install,
-    })
+    Err(format!(
+        "{} is version {version}, but {wanted} is needed; run: {}",
+        tool.program, tool.install
+    ))
 }
 
-fn version(tool: &Tool, path: &Path) -> Result<String, ToolError> {
-    let no_version = |detail: String| ToolError::NoVersion {
-        program: tool.program.clone(),
-        detail,
-        install: tool.install.clone(),
+fn version(tool: &Tool, path: &Path) -> Result<String, String> {
+    let no_version = |detail: String| {
+        format!(
+            "{}: cannot tell its version ({detail}); reinstall it with: {}",
+            tool.program, tool.install
+        )
     };
     let values = Values::from([("program", Value::One(path.to_string_lossy().into_owned()))]);
     let args: Vec<Arg> = tool.version_command.iter().cloned().map(Arg::One).collect();
@@ -134,7 +96,7 @@ fn version(tool: &Tool, path: &Path) -> Result<String, ToolError> {
         }
         // A release brings hey and ghz to machines without Go.
         Err(error) => {
-            let modules = is_go_version(&argv).then(|| go_build_info::modules(path)).flatten();
+            let modules = is_go_version(&argv).then(|| modules(path)).flatten();
             modules.ok_or_else(|| no_version(format!("{}: {error}", argv[0])))?
         }
     };
@@ -174,6 +136,47 @@ pub fn plain_version(path: &Path) -> Option<String> {
     )
 }
 
+/// What the section begins with.
+const MAGIC: &[u8] = b"\xff Go buildinf:";
+/// Set in the byte of flags if both texts follow the header in place, as since Go 1.18.
+const INLINE: u8 = 2;
+/// The flags' place, and the header's length, bytes.
+const FLAGS: usize = 15;
+const HEADER: usize = 32;
+/// A mark of so many bytes stands before and after the modules.
+const MARK: usize = 16;
+
+/// The program's modules, a line each: `mod\tgithub.com/rakyll/hey\tv0.1.5\th1:…`. `None` if it is no ELF file of Go 1.18 or later.
+/// Format: debug/buildinfo of the Go standard library.
+pub(super) fn modules(program: &Path) -> Option<String> {
+    let bytes = std::fs::read(program).ok()?;
+    let file = object::File::parse(bytes.as_slice()).ok()?;
+    let section = file.section_by_name(".go.buildinfo")?.data().ok()?;
+    texts(section)
+}
+
+fn texts(section: &[u8]) -> Option<String> {
+    if !section.starts_with(MAGIC) || section.get(FLAGS)? & INLINE == 0 {
+        return None;
+    }
+    let (_version, rest) = text(section.get(HEADER..)?)?;
+    let (modules, _) = text(rest)?;
+    let lines = modules.get(MARK..modules.len().checked_sub(MARK)?)?;
+    Some(String::from_utf8_lossy(lines).into_owned())
+}
+
+/// A text with its length in front, in seven bits a byte, and what follows it.
+fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut length = 0usize;
+    for (place, byte) in bytes.iter().enumerate().take(4) {
+        length |= usize::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 == 0 {
+            return bytes.get(place + 1..)?.split_at_checked(length);
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -204,5 +207,55 @@ mod tests {
     fn versions_compare_by_number() {
         assert!(numbers("1.9") < numbers("1.15.0"));
         assert!(numbers("v1.52.0") >= numbers("1.52"));
+    }
+}
+
+#[cfg(test)]
+mod go_build_info_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A section with these modules, as the linker writes it.
+    fn section(modules: &str) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.resize(HEADER, 0);
+        bytes[FLAGS] = INLINE;
+        let marked = format!("{0}{modules}{0}", "m".repeat(MARK));
+        for text in ["go1.26.8", &marked] {
+            let mut length = text.len();
+            while length >= 0x80 {
+                bytes.push(u8::try_from(length & 0x7f).unwrap() | 0x80);
+                length >>= 7;
+            }
+            bytes.push(u8::try_from(length).unwrap());
+            bytes.extend(text.as_bytes());
+        }
+        bytes
+    }
+
+    #[test]
+    fn modules_are_read_and_older_formats_are_not() {
+        let lines = format!(
+            "path\tgithub.com/rakyll/hey\nmod\tgithub.com/rakyll/hey\tv0.1.5\n{}",
+            "dep\tx\n".repeat(99)
+        );
+        assert_eq!(texts(&section(&lines)), Some(lines));
+        let mut old = section("mod\tx\tv1\n");
+        old[FLAGS] = 0;
+        assert_eq!(texts(&old), None);
+        assert_eq!(modules(Path::new("/proc/self/exe")), None, "not written in Go");
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_section_is_refused_or_read(mut bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0usize..400) {
+            let _ = texts(&bytes);
+            let mut whole = section("mod\tx\tv1\n");
+            whole.truncate(cut);
+            let _ = texts(&whole);
+            whole.append(&mut bytes);
+            let _ = texts(&whole);
+        }
     }
 }

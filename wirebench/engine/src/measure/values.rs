@@ -1,9 +1,14 @@
 //! The values of a driver's placeholders for one series.
+//!
+//! `{env:NAME}` and `{env:NAME:default}` in headers and bodies: values from the environment, such as a token, that are
+//! in no declaration and no record.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 use crate::measure::captured::{self, Captured};
-use crate::measure::variables;
 use crate::measure::wire::GRPC_WEB_HEADERS;
 use wirebench_declare::args::{Arg, Value, Values, expand, fill};
 use wirebench_declare::load::{Rate, as_flag};
@@ -145,7 +150,7 @@ pub fn fill_request(values: &mut Values, series: &PlannedSeries, captured: &Capt
     let fill = |line: &String| {
         let line = captured::fill(line, captured);
         // A variable that is not set was an error when the request was made; here it leaves the line as it is.
-        variables::fill(&line).unwrap_or(line)
+        fill_variables(&line).unwrap_or(line)
     };
     let lines: Vec<String> = lines.iter().map(fill).collect();
     set_headers(values, series.protocol, &lines);
@@ -214,4 +219,52 @@ pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
     std::iter::once(series.driver.tool.program.clone())
         .chain(args)
         .collect()
+}
+
+static VARIABLE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{env:([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}").expect("a constant pattern"));
+
+/// Replaces variables in a text. Variables of the surrounding workflow, such as GITHUB_TOKEN, have no value here: the
+/// measured code may be untrusted.
+///
+/// # Errors
+/// The name of a variable that is not set and has no default.
+pub fn fill_variables(text: &str) -> Result<String, String> {
+    let mut missing = None;
+    let filled = VARIABLE.replace_all(text, |found: &Captures| {
+        let default = found.get(2).map(|default| default.as_str().to_owned());
+        wirebench_spawn::variable(&found[1]).or(default).unwrap_or_else(|| {
+            missing = Some(found[1].to_owned());
+            String::new()
+        })
+    });
+    let filled = filled.into_owned();
+    missing.map_or(Ok(filled), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill_variables;
+
+    #[test]
+    fn a_variable_a_default_and_a_missing_one() {
+        let path = std::env::var("PATH").unwrap();
+        assert_eq!(fill_variables("x: {env:PATH}"), Ok(format!("x: {path}")));
+        assert_eq!(fill_variables("a: {env:WIREBENCH_UNSET:b c}!"), Ok("a: b c!".into()));
+        assert_eq!(fill_variables("a: {env:WIREBENCH_UNSET:}"), Ok("a: ".into()));
+        assert_eq!(
+            fill_variables("a: {env:WIREBENCH_UNSET}"),
+            Err("WIREBENCH_UNSET".into())
+        );
+        assert_eq!(fill_variables("{\"a\":{\"b\":1}}"), Ok("{\"a\":{\"b\":1}}".into()));
+    }
+
+    #[test]
+    fn what_belongs_to_the_workflow_is_not_given_away() {
+        assert_eq!(fill_variables("{env:GITHUB_TOKEN:none}"), Ok("none".into()));
+        assert_eq!(
+            fill_variables("{env:ACTIONS_RUNTIME_TOKEN}"),
+            Err("ACTIONS_RUNTIME_TOKEN".into())
+        );
+    }
 }

@@ -1,8 +1,6 @@
 //! Turns raw driver output into a round of the record: runs the driver's jq filter and applies every check.
 
 mod check;
-mod number;
-mod open_loop;
 mod shape;
 
 use std::collections::BTreeMap;
@@ -18,7 +16,8 @@ use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Bound, Latency, Round, RoundStatus};
 use wirebench_stats::quantile::nearest_rank;
 
-pub use shape::{NormaliseError, Shape, read};
+pub(crate) use check::whole;
+pub use shape::{Shape, read};
 
 /// The program that runs the drivers' filters.
 #[derive(Debug, Clone)]
@@ -41,12 +40,12 @@ pub fn failed_round(slot: Slot, reason: String) -> Round {
 pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, folder: &Path) -> Round {
     match read(jq, series.driver, &folder.join(files::STDOUT), &folder.join(files::RAW)) {
         Ok(shape) => checked(series, slot, measured, outcome(series, shape)),
-        Err(error) => failed_round(slot, error.to_string()),
+        Err(error) => failed_round(slot, error),
     }
 }
 
 /// The outcome of a load, as read from the output of one driver run, or of several at the same time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// Wall time of the load.
     pub elapsed_ns: Option<u64>,
@@ -162,7 +161,7 @@ fn split_by_status(
 }
 
 /// Quantiles of the latencies, ns; `None` if there are no latencies.
-fn summary(mut latencies: Vec<u64>) -> Option<Latency> {
+pub fn summary(mut latencies: Vec<u64>) -> Option<Latency> {
     latencies.sort_unstable();
     let (min, max) = (*latencies.first()?, *latencies.last()?);
     let sum: u128 = latencies.iter().map(|ns| u128::from(*ns)).sum();

@@ -1,12 +1,12 @@
 //! The common shape of every driver's output, and the call of jq that produces it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
 use crate::normalise::Jq;
-use wirebench_declare::args::{MissingValue, Value, Values, expand};
+use wirebench_declare::args::{Value, Values, expand};
 use wirebench_declare::driver::Driver;
 
 /// What `normalise.jq` writes: see docs/FORMAT.md.
@@ -61,57 +61,18 @@ impl Shape {
     }
 }
 
-/// Why raw output could not be converted to the common shape.
-#[derive(Debug, thiserror::Error)]
-pub enum NormaliseError {
-    /// The filter's arguments.
-    #[error("drivers/{driver}/driver.toml: normalise.args: {source}")]
-    Arguments {
-        /// The driver.
-        driver: String,
-        /// What is missing.
-        source: MissingValue,
-    },
-    /// jq cannot be started.
-    #[error("{}: cannot be started: {source}; reinstall jq", program.display())]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
-    /// The filter failed on the output.
-    #[error("drivers/{driver}/normalise.jq: {message}")]
-    Filter {
-        /// The driver.
-        driver: String,
-        /// jq's message.
-        message: String,
-    },
-    /// The filter wrote something else.
-    #[error(
-        "drivers/{driver}/normalise.jq wrote something else than the common shape: {what}; docs/FORMAT.md describes it"
-    )]
-    Shape {
-        /// The driver.
-        driver: String,
-        /// Where and what.
-        what: String,
-    },
-}
-
 /// Converts one driver run's output to the common shape.
 ///
 /// # Errors
 /// When jq cannot be started, the filter refuses the output, or writes another shape.
-pub fn read(jq: &Jq, driver: &Driver, stdout: &Path, raw: &Path) -> Result<Shape, NormaliseError> {
-    let name = || driver.name.clone();
+pub fn read(jq: &Jq, driver: &Driver, stdout: &Path, raw: &Path) -> Result<Shape, String> {
+    let name = &driver.name;
     let mut values = Values::from([("stdout", Value::One(stdout.to_string_lossy().into_owned()))]);
     if raw.exists() {
         values.insert("raw", Value::One(raw.to_string_lossy().into_owned()));
     }
-    let args =
-        expand(&driver.normalise, &values).map_err(|source| NormaliseError::Arguments { driver: name(), source })?;
+    let args = expand(&driver.normalise, &values)
+        .map_err(|error| format!("drivers/{name}/driver.toml: normalise.args: {error}"))?;
     let output = wirebench_spawn::command(&jq.program)
         .args(["--compact-output", "-L"])
         .arg(&driver.library)
@@ -119,18 +80,16 @@ pub fn read(jq: &Jq, driver: &Driver, stdout: &Path, raw: &Path) -> Result<Shape
         .arg(driver.folder.join("normalise.jq"))
         .args(args)
         .output()
-        .map_err(|source| NormaliseError::Start {
-            program: jq.program.clone(),
-            source,
-        })?;
+        .map_err(|error| format!("{}: cannot be started: {error}; reinstall jq", jq.program.display()))?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
-        return Err(NormaliseError::Filter {
-            driver: name(),
-            message,
-        });
+        return Err(format!("drivers/{name}/normalise.jq: {message}"));
     }
-    let wrong_shape = |what: String| NormaliseError::Shape { driver: name(), what };
+    let wrong_shape = |what: String| {
+        format!(
+            "drivers/{name}/normalise.jq wrote something else than the common shape: {what}; docs/FORMAT.md describes it"
+        )
+    };
     let shape: Shape = serde_json::from_slice(&output.stdout).map_err(|error| wrong_shape(error.to_string()))?;
     shape.expand_histograms().map_err(wrong_shape)
 }

@@ -68,15 +68,9 @@ pub(super) fn slowed_down(sides: &[Side], recorder: &mut Recorder, burns: &BTree
 }
 
 fn candidate_alone(entry: &SeriesVariants) -> SeriesVariants {
-    SeriesVariants {
-        variants: entry
-            .variants
-            .iter()
-            .copied()
-            .filter(|v| *v == Variant::Candidate)
-            .collect(),
-        ..entry.clone()
-    }
+    let mut alone = entry.clone();
+    alone.variants.retain(|variant| *variant == Variant::Candidate);
+    alone
 }
 
 #[expect(

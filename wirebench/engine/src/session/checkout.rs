@@ -10,7 +10,7 @@ use crate::measure::interrupt::Interrupt;
 use crate::measure::same_files::{Files, is_derived};
 use crate::measure::same_program::Compared;
 use crate::measure::side::Side;
-use crate::session::side_request::{CodeSource, SideRequest};
+use crate::session::spec::{CodeSource, SideRequest};
 use wirebench_declare::Project;
 use wirebench_declare::accepted;
 use wirebench_declare::plan::PlannedSeries;
@@ -181,11 +181,8 @@ pub(super) fn all(
     project: &Project,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<CheckedOutSide>> {
-    let toolchain = if requests.len() > 1 {
-        active_toolchain(&project.root)
-    } else {
-        None
-    };
+    let compares = requests.len() > 1;
+    let toolchain = compares.then(|| active_toolchain(&project.root)).flatten();
     requests
         .iter()
         .map(|request| CheckedOutSide::new(request, project, toolchain.as_deref(), interrupt))
@@ -218,11 +215,12 @@ pub(super) fn measured_sides(sides: &[CheckedOutSide], compares: bool) -> Vec<Si
 
 /// Baseline and candidate, where both are measured.
 fn both(sides: &[CheckedOutSide]) -> Option<[&Side; 2]> {
-    let side = |variant| {
-        let mut all = sides.iter().map(|one| &one.side);
-        all.find(|side| side.revision.variant == variant)
-    };
+    let side = |variant| Some(&of_variant(sides, variant)?.side);
     Some([side(Variant::Baseline)?, side(Variant::Candidate)?])
+}
+/// The side of a variant.
+pub(super) fn of_variant(sides: &[CheckedOutSide], variant: Variant) -> Option<&CheckedOutSide> {
+    sides.iter().find(|one| one.side.revision.variant == variant)
 }
 
 /// The servers that are the same program on both sides, once built; empty without a baseline.
@@ -247,21 +245,13 @@ pub(super) fn different_dependencies(sides: &[CheckedOutSide]) -> Vec<Dependency
     let Some([base, head]) = both(sides).map(|sides| sides.map(dependencies::of)) else {
         return Vec::new();
     };
-    let version_in =
-        |packages: &BTreeMap<&str, &str>, name: &str| packages.get(name).map(|version| (*version).to_owned());
-    let only_base: BTreeMap<&str, &str> = base
-        .difference(&head)
-        .map(|(name, version)| (&**name, &**version))
-        .collect();
-    let only_head: BTreeMap<&str, &str> = head
-        .difference(&base)
-        .map(|(name, version)| (&**name, &**version))
-        .collect();
-    let names: BTreeSet<&str> = only_base.keys().chain(only_head.keys()).copied().collect();
-    let dependency = |name: &str| Dependency {
-        name: name.to_owned(),
-        baseline: version_in(&only_base, name),
-        candidate: version_in(&only_head, name),
+    let only_base: BTreeMap<String, String> = base.difference(&head).cloned().collect();
+    let only_head: BTreeMap<String, String> = head.difference(&base).cloned().collect();
+    let names: BTreeSet<&String> = only_base.keys().chain(only_head.keys()).collect();
+    let dependency = |name: &String| Dependency {
+        name: name.clone(),
+        baseline: only_base.get(name).cloned(),
+        candidate: only_head.get(name).cloned(),
     };
     names.into_iter().map(dependency).collect()
 }
@@ -273,11 +263,9 @@ pub(super) fn different_dependencies(sides: &[CheckedOutSide]) -> Vec<Dependency
 /// When one of the files is wrong.
 pub(super) fn newly_accepted(sides: &[CheckedOutSide], within: &Path) -> Result<Vec<Accepted>, DeclareError> {
     let entries = |variant| {
-        let side = sides
-            .iter()
-            .map(|one| &one.side)
-            .find(|side| side.revision.variant == variant);
-        side.map(|side| accepted::read(&side.folder.join(within))).transpose()
+        let side = of_variant(sides, variant);
+        side.map(|one| accepted::read(&one.side.folder.join(within)))
+            .transpose()
     };
     let Some(known) = entries(Variant::Baseline)? else {
         return Ok(Vec::new());

@@ -12,6 +12,7 @@ use crate::count::tool::Toolbox;
 use crate::git::{self, Listed};
 use crate::install;
 use crate::measure::tools;
+use crate::session::prepare::tool_version;
 use crate::session::recorder::{self, Recorder};
 use crate::session::{Setup, progress};
 use wirebench_declare::count::Count;
@@ -241,9 +242,8 @@ fn null_share(all: &[Counts]) -> Option<f64> {
 }
 
 fn versions(toolbox: &Toolbox) -> Vec<ToolVersion> {
-    let version = |(name, path): &(&str, std::path::PathBuf)| ToolVersion {
-        name: (*name).to_owned(),
-        version: tools::plain_version(path).unwrap_or_else(|| "unknown".into()),
+    let version = |(name, path): &(&str, std::path::PathBuf)| {
+        tool_version(name, tools::plain_version(path).as_deref().unwrap_or("unknown"))
     };
     toolbox.installed().iter().map(version).collect()
 }

@@ -33,22 +33,14 @@ pub fn join_shards<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<Run, Strin
     check_complete(&runs)?;
     series.sort_by(|one, other| order(one).cmp(&order(other)));
     let (status, reason) = ended(&runs, &series);
+    let started_at = runs.iter().map(|run| run.started_at.clone()).min();
+    let finished_at = runs.iter().map(|run| run.finished_at.clone()).max();
     Ok(Run {
         id: id(&runs),
         status,
         reason,
-        started_at: runs
-            .iter()
-            .map(|run| &run.started_at)
-            .min()
-            .unwrap_or(&first.started_at)
-            .clone(),
-        finished_at: runs
-            .iter()
-            .map(|run| &run.finished_at)
-            .max()
-            .unwrap_or(&first.finished_at)
-            .clone(),
+        started_at: started_at.unwrap_or_default(),
+        finished_at: finished_at.unwrap_or_default(),
         spent: spent(&runs),
         repeat: on_one_machine(&first.repeat),
         stages: stages(&runs, &series),
@@ -69,19 +61,18 @@ fn compatible(first: &Run, run: &Run) -> Result<(), String> {
             format!("{commit}{modified}")
         })
     };
-    let revisions = [Variant::Baseline, Variant::Candidate, Variant::Reference]
-        .map(|variant| (variant.name(), revision(first, variant), revision(run, variant)));
-    let rounds = [first, run].map(|run| run.rounds_planned.to_string());
-    let accepted = [first, run].map(|run| format!("{} new entries", run.accepted.len()));
-    let [first_rounds, rounds] = rounds;
-    let [first_accepted, accepted] = accepted;
-    let rest = [
-        ("profile", first.profile.clone(), run.profile.clone()),
-        ("number of rounds", first_rounds, rounds),
-        ("schema", first.schema.clone(), run.schema.clone()),
-        ("accepted.toml", first_accepted, accepted),
-    ];
-    for (what, one, other) in revisions.into_iter().chain(rest) {
+    let facts = |run: &Run| {
+        let revisions = [Variant::Baseline, Variant::Candidate, Variant::Reference];
+        let revisions = revisions.map(|variant| (variant.name(), revision(run, variant)));
+        let rest = [
+            ("profile", run.profile.clone()),
+            ("number of rounds", run.rounds_planned.to_string()),
+            ("schema", run.schema.clone()),
+            ("accepted.toml", format!("{} new entries", run.accepted.len())),
+        ];
+        revisions.into_iter().chain(rest)
+    };
+    for ((what, one), (_, other)) in facts(first).zip(facts(run)) {
         if one != other {
             return Err(format!(
                 "the shards are not of one measurement: {what} is {one} in run {} and {other} in run {}",

@@ -1,6 +1,5 @@
 //! A session measures a run: it prepares tools and sides, then loads or counts series in stages, and writes the record as it goes.
 
-mod builtin;
 mod calibrate;
 mod checkout;
 mod counting;
@@ -12,12 +11,9 @@ mod progress;
 mod rates;
 mod recorder;
 mod run;
-mod series_record;
-mod side_request;
 mod spec;
 mod stage;
 pub mod status;
-mod time;
 mod variants;
 mod warm_up;
 
@@ -42,13 +38,11 @@ use wirebench_record::run::{Run, Stage, Variant};
 pub use join::join_shards;
 pub use pairs::given_up;
 pub use progress::remaining;
+pub use recorder::unmeasured;
 pub use recorder::{new_folder, save, started_run, unwritable};
 pub use run::{NothingToMeasure, Recorded, measure};
-pub use series_record::unmeasured;
-pub use side_request::{CodeSource, SideRequest};
-pub use spec::{Part, Purpose, RunSpec};
-pub use stage::{Ending, Member, SecondStage, StagedRun, measure_stages, screen_stage};
-pub use time::StageTime;
+pub use spec::{CodeSource, Part, Purpose, RunSpec, SideRequest};
+pub use stage::{Ending, Member, SecondStage, StageTime, StagedRun, measure_stages, screen_stage};
 
 /// Everything that a session needs.
 #[derive(Debug, Clone, Copy)]
@@ -123,11 +117,7 @@ impl<'a> Session<'a> {
 
     fn stage_number(&self, stage: u32) -> String {
         let has_baseline = |side: &Side| side.revision.variant == Variant::Baseline;
-        let stages = if self.setup.sides.iter().any(has_baseline) {
-            2
-        } else {
-            1
-        };
+        let stages = 1 + u32::from(self.setup.sides.iter().any(has_baseline));
         format!("{stage}/{stages}")
     }
 

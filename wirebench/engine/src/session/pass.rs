@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::measure::error::MeasureError;
 use crate::measure::side::Side;
 use crate::measure::slot::Measured;
-use crate::session::rates::SlotFailure;
 use crate::session::stage::{Ending, StagedRun as _};
 use crate::session::warm_up::refuse_short;
 use crate::session::{Session, Setup};
@@ -98,9 +98,8 @@ impl<'a> Session<'a> {
                 started = Instant::now();
                 self.measure_or_search(&series, slot, &folder, warmup_requests)
             }) {
-                Err(SlotFailure::Interrupted) => return None,
-                Err(SlotFailure::Failed(reason)) => Err(reason),
-                Ok(result) => Ok(result),
+                Err(MeasureError::Interrupted) => return None,
+                result => result.map_err(|error| error.to_string()),
             },
         };
         let with_side = |reason| {
@@ -133,7 +132,7 @@ impl<'a> Session<'a> {
         slot: Slot,
         folder: &Path,
         warmup_requests: u64,
-    ) -> Result<SlotResult, SlotFailure> {
+    ) -> Result<SlotResult, MeasureError> {
         if let Some(search) = series.load.search {
             let (loading, round) = self.search(series, search, slot, folder)?;
             return Ok(SlotResult::Searched(loading, Box::new(round)));

@@ -1,20 +1,23 @@
 //! The first step of verify and run: finds tools. Missing ones are recorded; the other series go on.
+//!
+//! Writes the built-in drivers and counters to a folder where jq and counted programs can read them.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use crate::install;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::slot::Harness;
 use crate::measure::tls::TlsFiles;
 use crate::measure::tools;
 use crate::normalise::Jq;
-use crate::session::builtin;
+use crate::{git, install};
 use wirebench_declare::Project;
+use wirebench_declare::builtin::{FILES, folder};
 use wirebench_declare::driver::Driver;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_record::run::ToolVersion;
@@ -85,27 +88,17 @@ pub fn prepare<'a>(
     for driver in drivers.into_values() {
         match tools::check(root, driver) {
             Ok(found) => {
-                let name = driver.tool.versioned().to_owned();
-                prepared.tools.push(ToolVersion {
-                    name,
-                    version: found.version,
-                });
+                prepared
+                    .tools
+                    .push(tool_version(driver.tool.versioned(), &found.version));
                 prepared.harness.drivers.insert(driver.name.clone(), found.path);
             }
             Err(error) => {
-                prepared.broken_drivers.insert(driver.name.clone(), error.to_string());
+                prepared.broken_drivers.insert(driver.name.clone(), error);
             }
         }
     }
     Ok(prepared)
-}
-
-/// Writes the files of built-in drivers and counters where they can be read.
-///
-/// # Errors
-/// When they cannot be written.
-pub fn filters(project: &Project) -> anyhow::Result<()> {
-    builtin::write_files(project)
 }
 
 /// jq, without which nothing can be normalised.
@@ -116,24 +109,91 @@ pub fn jq(project: &Project) -> anyhow::Result<(Jq, ToolVersion)> {
     let program = tools::locate(&project.root, "jq")
         .ok_or_else(|| anyhow::anyhow!("jq is not installed; run: {}", install::of("jq")))?;
     let version = tools::plain_version(&program).unwrap_or_else(|| "unknown".into());
-    Ok((
-        Jq { program },
-        ToolVersion {
-            name: "jq".into(),
-            version,
-        },
-    ))
+    Ok((Jq { program }, tool_version("jq", &version)))
 }
 
 /// gnuplot, without which a run has no charts.
 pub fn gnuplot(root: &Path) -> Option<(PathBuf, ToolVersion)> {
     let program = tools::locate(root, "gnuplot")?;
     let version = tools::plain_version(&program)?;
-    Some((
-        program,
-        ToolVersion {
-            name: "gnuplot".into(),
-            version,
-        },
-    ))
+    Some((program, tool_version("gnuplot", &version)))
+}
+
+/// A tool and its version, for the record.
+#[must_use]
+pub fn tool_version(name: &str, version: &str) -> ToolVersion {
+    ToolVersion {
+        name: name.to_owned(),
+        version: version.to_owned(),
+    }
+}
+
+/// Makes sure that their files are below `.wirebench/`, complete, if the project uses any of them. Several processes
+/// may do this at the same time.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn filters(project: &Project) -> anyhow::Result<()> {
+    if !project.uses_builtin_files() {
+        return Ok(());
+    }
+    let to = git::work_path(&project.root, &folder().to_string_lossy())?;
+    if is_whole(&to) {
+        return Ok(());
+    }
+    write(&to).with_context(|| {
+        format!(
+            "{}: cannot be written, and the built-in drivers and counters go there; make it writable for this user, or measure a copy of the project",
+            to.display()
+        )
+    })
+}
+
+/// True if every file is present and unchanged.
+fn is_whole(folder: &Path) -> bool {
+    let same = |(path, text): &(&str, &str)| fs::read(folder.join(path)).is_ok_and(|found| found == text.as_bytes());
+    FILES.iter().all(same)
+}
+
+/// Creates the folder atomically: a reader sees all files or none.
+fn write(to: &Path) -> std::io::Result<()> {
+    let parent = to.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(parent)?;
+    let unfinished = tempfile::Builder::new().prefix("unfinished-").tempdir_in(parent)?;
+    for (path, text) in FILES {
+        let file = unfinished.path().join(path);
+        fs::create_dir_all(file.parent().unwrap_or(to))?;
+        fs::write(file, text)?;
+    }
+    if to.exists() && !is_whole(to) {
+        fs::remove_dir_all(to)?;
+    }
+    match fs::rename(unfinished.path(), to) {
+        // Another wirebench process created it first.
+        Err(_) if is_whole(to) => Ok(()),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_are_written_whole_mended_and_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let to = root.path().join(folder());
+        std::thread::scope(|all| {
+            for _ in 0..8 {
+                all.spawn(|| write(&to).unwrap());
+            }
+        });
+        assert!(is_whole(&to));
+        fs::write(to.join("drivers/hey/normalise.jq"), "changed").unwrap();
+        assert!(!is_whole(&to));
+        write(&to).unwrap();
+        assert!(is_whole(&to));
+        let left = fs::read_dir(to.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1, "unfinished folders stay behind");
+    }
 }

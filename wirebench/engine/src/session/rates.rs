@@ -5,40 +5,20 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::measure::drive::DriveError;
+use crate::measure::error::MeasureError;
 use crate::measure::side::Side;
-use crate::measure::slot::SlotError;
 use crate::normalise;
 use crate::session::Session;
 use wirebench_declare::load::{Load, Rate, Search};
 use wirebench_declare::plan::rates::{Bisection, of_capacity};
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_declare::span::nanos;
-use wirebench_record::run::{Bound, Round, RoundStatus, SearchStep};
-
-/// Why a slot gave no result.
-#[derive(Debug)]
-pub(super) enum SlotFailure {
-    /// The user requested a stop.
-    Interrupted,
-    /// Server, driver or their declarations are at fault.
-    Failed(String),
-}
-
-impl From<SlotError> for SlotFailure {
-    fn from(error: SlotError) -> Self {
-        if error.is_interrupt() {
-            Self::Interrupted
-        } else {
-            Self::Failed(error.to_string())
-        }
-    }
-}
+use wirebench_record::run::{Bound, Round, RoundStatus, SearchStep, Variant};
 
 impl Session<'_> {
     /// A load of a series with its rate in requests per second; a share of the capacity is measured once, before the first
     /// round.
-    pub(super) fn at_rate(&mut self, index: usize, load: Load) -> Result<Load, SlotFailure> {
+    pub(super) fn at_rate(&mut self, index: usize, load: Load) -> Result<Load, MeasureError> {
         let Some(Rate::OfCapacity(share)) = load.rate else {
             return Ok(load);
         };
@@ -59,7 +39,7 @@ impl Session<'_> {
 
     /// Measures the capacity: good responses per second in a closed loop over the same connections. Returns the lowest of all
     /// variants.
-    fn capacity(&mut self, index: usize, load: &Load) -> Result<(u32, Option<Bound>), SlotFailure> {
+    fn capacity(&mut self, index: usize, load: &Load) -> Result<(u32, Option<Bound>), MeasureError> {
         let series = &self.setup.series[index];
         let closed = PlannedSeries {
             load: load.for_capacity(),
@@ -68,22 +48,17 @@ impl Session<'_> {
         let mut least: Option<(u32, Option<Bound>)> = None;
         for variant in &self.setup.entries[index].variants {
             let side = self.side(*variant);
-            let with_side = |reason: String| SlotFailure::Failed(format!("capacity of the {side}: {reason}"));
+            let with_side = |reason: String| MeasureError::Failed(format!("capacity of the {side}: {reason}"));
             if let Some(reason) = side.broken.get(&series.server.name) {
                 return Err(with_side(reason.clone()));
             }
-            let slot = Slot {
-                position: 0,
-                round: 0,
-                series: index,
-                variant: *variant,
-                stage: 1,
-            };
+            let slot = before_rounds(index, *variant);
             let name = format!("capacity-{}-{}", variant.name(), series.id);
             let folder = self.recorder.folder.join("raw").join(name);
-            let (loading, round) = match self.step(&closed, slot, side, &folder).map_err(SlotFailure::from) {
-                Err(SlotFailure::Failed(reason)) => return Err(with_side(reason)),
-                other => other?,
+            let (loading, round) = match self.step(&closed, slot, side, &folder) {
+                Ok(measured) => measured,
+                Err(MeasureError::Interrupted) => return Err(MeasureError::Interrupted),
+                Err(error) => return Err(with_side(error.to_string())),
             };
             self.recorder.run.spent.load_ns += nanos(loading);
             if round.status != RoundStatus::Ok {
@@ -94,7 +69,7 @@ impl Session<'_> {
                 least = Some((found, round.bound));
             }
         }
-        least.ok_or_else(|| SlotFailure::Failed("no variant is there to measure the capacity of".into()))
+        least.ok_or_else(|| MeasureError::Failed("no variant is there to measure the capacity of".into()))
     }
 
     /// Searches for the highest rate that keeps the objective. Returns the driver's time and the round of the highest rate that
@@ -105,7 +80,7 @@ impl Session<'_> {
         search: Search,
         slot: Slot,
         folder: &Path,
-    ) -> Result<(Duration, Round), SlotFailure> {
+    ) -> Result<(Duration, Round), MeasureError> {
         let side = self.side(slot.variant);
         let mut bisection = Bisection::new(search.from, search.to);
         let (mut steps, mut loading) = (Vec::new(), Duration::ZERO);
@@ -118,7 +93,7 @@ impl Session<'_> {
             let own = folder.join(format!("step-{}-{rate}", steps.len() + 1));
             let (took, round) = match self.step(&at_rate, slot, side, &own) {
                 // An overloaded server may keep the driver from ending: this rate is too high.
-                Err(SlotError::Drive(error @ DriveError::TimedOut { .. })) => {
+                Err(error @ MeasureError::TimedOut(_)) => {
                     (Duration::ZERO, normalise::failed_round(slot, error.to_string()))
                 }
                 other => other?,
@@ -155,7 +130,7 @@ impl Session<'_> {
         slot: Slot,
         side: &Side,
         folder: &Path,
-    ) -> Result<(Duration, Round), SlotError> {
+    ) -> Result<(Duration, Round), MeasureError> {
         let warmup_requests = self.warmup_requests.get(&slot.series).copied().unwrap_or(0);
         let harness = &self.setup.prepared.harness;
         let measured = harness.measure(series, side, folder, warmup_requests)?;
@@ -168,6 +143,16 @@ impl Session<'_> {
 }
 
 /// The result of one rate: it passes if the round passes every check and its p99 keeps the objective.
+/// The slot of what is measured of a series before its first round.
+pub(super) const fn before_rounds(series: usize, variant: Variant) -> Slot {
+    Slot {
+        position: 0,
+        round: 0,
+        series,
+        variant,
+        stage: 1,
+    }
+}
 fn search_step(rate_per_s: u32, search: Search, round: &Round) -> SearchStep {
     let p99_ns = round.latency_ns.map(|latency| latency.p99);
     let bound = nanos(search.p99.0);

@@ -22,8 +22,8 @@ use crate::session::checkout::{self, CheckedOutSide};
 use crate::session::prepare::Prepared;
 use crate::session::recorder::{self, Recorder, started_run};
 use crate::session::spec::{Part, Purpose, RunSpec};
+use crate::session::stage::StageTime;
 use crate::session::stage::{measure_stages, screen_stage};
-use crate::session::time::StageTime;
 use crate::session::variants::{self, VariantPlan};
 use crate::session::warm_up::Limits;
 use crate::session::{Session, Setup, calibrate, counting, prepare};
@@ -171,7 +171,8 @@ fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock>> {
 
 /// Whether a series is needed for the run's purpose and was chosen.
 fn includes(spec: &RunSpec, counted: bool) -> bool {
-    spec.purpose.wants(counted) && spec.counted.is_none_or(|only| only == counted)
+    let is_self_test = matches!(spec.purpose, Purpose::SelfTest(_));
+    !(counted && is_self_test) && spec.counted.is_none_or(|only| only == counted)
 }
 
 /// Whether a series of the candidate is in this machine's part of the run, needed and chosen.

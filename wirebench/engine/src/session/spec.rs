@@ -1,17 +1,19 @@
 //! The specification of a run: what is measured, and how.
+//!
+//! The code of one variant as requested on the command line: a folder, a revision, or prebuilt commands.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::measure::cores::Cores;
 use crate::measure::remote::Address;
-use crate::session::side_request::SideRequest;
 use crate::session::stage::SecondStage;
 use wirebench_declare::Project;
 use wirebench_declare::percent::Percent;
 use wirebench_declare::plan::{PlannedSeries, Selection};
 use wirebench_declare::project::Profile;
+use wirebench_record::run::Variant;
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,13 +22,6 @@ pub enum Purpose {
     Measure,
     /// To record rounds of equal code, or of a candidate that wastes this share of its CPU time per request.
     SelfTest(Percent),
-}
-
-impl Purpose {
-    /// True if a series is needed for the purpose: a self-test needs timed series only.
-    pub(super) const fn wants(self, counted: bool) -> bool {
-        !(counted && matches!(self, Self::SelfTest(_)))
-    }
 }
 
 /// The part of a run that one machine measures.
@@ -101,4 +96,46 @@ pub struct RunSpec<'a> {
     pub budget: Duration,
     /// Plans the second stage.
     pub second_stage: SecondStage<'a>,
+}
+
+/// A requested side, which is not checked out or built yet.
+#[derive(Debug)]
+pub struct SideRequest {
+    /// Which variant.
+    pub variant: Variant,
+    /// What the user wrote; empty for the project's folder.
+    pub words: Vec<String>,
+    /// Where its code is.
+    pub source: CodeSource,
+}
+
+/// Where the code of a side is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CodeSource {
+    /// The project's folder as it is.
+    Project,
+    /// Another folder that holds a project.
+    Folder(PathBuf),
+    /// A commit of the project's repository, 40 hex digits.
+    Revision(String),
+    /// Programs by server name; other servers are the project's own.
+    Commands(BTreeMap<String, Vec<String>>),
+}
+
+impl SideRequest {
+    /// The flags that select the same code again, later and from the project's folder.
+    pub fn as_flags(&self) -> Vec<String> {
+        let flag = format!("--{}", self.variant.name());
+        let values = match &self.source {
+            CodeSource::Project if self.words.is_empty() => Vec::new(),
+            CodeSource::Project => vec![".".to_owned()],
+            CodeSource::Folder(folder) => vec![folder.to_string_lossy().into_owned()],
+            CodeSource::Revision(commit) => vec![commit[..12].to_owned()],
+            CodeSource::Commands(commands) => commands
+                .iter()
+                .map(|(server, command)| format!("{server}={}", shell_words::join(command)))
+                .collect(),
+        };
+        values.into_iter().flat_map(|value| [flag.clone(), value]).collect()
+    }
 }

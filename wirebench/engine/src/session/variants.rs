@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::session::checkout::{self, CheckedOutSide};
-use crate::session::series_record::unmeasured;
+use crate::session::checkout::{self, CheckedOutSide, of_variant};
+use crate::session::recorder::unmeasured;
 use wirebench_declare::plan::{PlanError, PlannedSeries, Selection};
 use wirebench_declare::project::Profile;
 use wirebench_record::run::{Series, Variant};
@@ -18,7 +18,7 @@ pub(super) struct VariantPlan {
 }
 
 /// The variants to measure of one series.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SeriesVariants {
     /// Variants to measure; empty when the candidate does not have the series.
     pub(super) variants: Vec<Variant>,
@@ -112,7 +112,7 @@ pub(super) fn plan(
     profile: &Profile,
     selection: &Selection,
 ) -> Result<VariantPlan, PlanError> {
-    let baseline = sides.iter().find(|one| one.side.revision.variant == Variant::Baseline);
+    let baseline = of_variant(sides, Variant::Baseline);
     let declared_by_baseline = match baseline.and_then(|one| one.declares.as_ref()) {
         Some(project) => wirebench_declare::plan::declared(project, profile, selection)?,
         None => Vec::new(),
@@ -131,10 +131,8 @@ pub(super) fn plan(
         })
         .collect();
     let without_candidate = SeriesVariants {
-        variants: Vec::new(),
         missing_in: Some(Variant::Candidate),
-        baseline_digest: None,
-        same_program: false,
+        ..SeriesVariants::default()
     };
     let removed = declared_by_baseline
         .iter()
@@ -145,10 +143,7 @@ pub(super) fn plan(
 }
 
 fn entry(sides: &[CheckedOutSide], series: &PlannedSeries) -> SeriesVariants {
-    let lacks = |variant| {
-        let mut of_variant = sides.iter().filter(|one| one.side.revision.variant == variant);
-        of_variant.any(|one| !one.side.declares(series))
-    };
+    let lacks = |variant| of_variant(sides, variant).is_some_and(|one| !one.side.declares(series));
     let missing_in = [Variant::Candidate, Variant::Baseline].into_iter().find(|v| lacks(*v));
     let variants = sides
         .iter()
@@ -158,7 +153,6 @@ fn entry(sides: &[CheckedOutSide], series: &PlannedSeries) -> SeriesVariants {
     SeriesVariants {
         variants,
         missing_in,
-        baseline_digest: None,
-        same_program: false,
+        ..SeriesVariants::default()
     }
 }

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use log::Level;
 
 use crate::count::busy;
-use crate::measure::running_target::RunningTarget;
+use crate::measure::error::MeasureError;
 use crate::measure::side::Side;
+use crate::measure::slot::RunningTarget;
 use crate::measure::staging::is_native;
 use crate::normalise;
 use crate::session::Session;
 use crate::session::pass::RawRound;
-use crate::session::rates::SlotFailure;
+use crate::session::rates::before_rounds;
 use wirebench_declare::load::{Load, MOST_REQUESTS, Rate};
 use wirebench_declare::plan::warm_up::{FEWEST_REQUESTS, Part, next_part, requests_needed, requests_needed_at_most};
 use wirebench_declare::plan::{PlannedSeries, Slot};
@@ -66,7 +67,7 @@ impl Limits {
 impl Session<'_> {
     /// The load of a round: the declared one with its rate in requests per second, and longer if the rounds before had too few
     /// requests; and the requests that warm its servers up.
-    pub(super) fn load_of(&mut self, index: usize) -> Result<(Load, u64), SlotFailure> {
+    pub(super) fn load_of(&mut self, index: usize) -> Result<(Load, u64), MeasureError> {
         let warmup_requests = self.warm_up_requests(index)?;
         let mut load = self.setup.series[index].load.clone();
         if let Some(length) = self.lengths.get(&index) {
@@ -76,7 +77,7 @@ impl Session<'_> {
     }
 
     /// The requests that warm the servers of a series up, beyond its declared warm-up; measured before its first round.
-    fn warm_up_requests(&mut self, index: usize) -> Result<u64, SlotFailure> {
+    fn warm_up_requests(&mut self, index: usize) -> Result<u64, MeasureError> {
         if let Some(known) = self.warmup_requests.get(&index) {
             return Ok(*known);
         }
@@ -94,7 +95,7 @@ impl Session<'_> {
     }
 
     /// Observes a fresh server of each side, unless all were compiled; the side that needs more decides for all.
-    fn measure_warm_up(&self, index: usize) -> Result<u64, SlotFailure> {
+    fn measure_warm_up(&self, index: usize) -> Result<u64, MeasureError> {
         let series = &self.setup.series[index];
         let harness = &self.setup.prepared.harness;
         let on_hosts = harness.host.is_some() || harness.driver_host.is_some();
@@ -118,9 +119,9 @@ impl Session<'_> {
         let mut requests = 0;
         for variant in judged {
             match self.observe(series, index, variant) {
-                Err(SlotFailure::Interrupted) => return Err(SlotFailure::Interrupted),
+                Err(MeasureError::Interrupted) => return Err(MeasureError::Interrupted),
                 // Its rounds will fail, with their reason.
-                Err(SlotFailure::Failed(_)) => {}
+                Err(_) => {}
                 Ok(found) => requests = requests.max(found),
             }
         }
@@ -128,17 +129,11 @@ impl Session<'_> {
     }
 
     /// Loads a fresh server part by part until it is warm.
-    fn observe(&self, series: &PlannedSeries, index: usize, variant: Variant) -> Result<u64, SlotFailure> {
-        let slot = Slot {
-            position: 0,
-            round: 0,
-            series: index,
-            variant,
-            stage: 1,
-        };
+    fn observe(&self, series: &PlannedSeries, index: usize, variant: Variant) -> Result<u64, MeasureError> {
+        let slot = before_rounds(index, variant);
         let name = format!("warm-up-{}-{}", variant.name(), series.id);
         let folder = self.recorder.folder.join("raw").join(name);
-        fs::create_dir_all(&folder).map_err(|error| SlotFailure::Failed(error.to_string()))?;
+        fs::create_dir_all(&folder).map_err(|error| MeasureError::Failed(error.to_string()))?;
         let found = self.observe_in(series, slot, &folder);
         if !self.setup.keep_raw {
             let _ = fs::remove_dir_all(&folder);
@@ -146,7 +141,7 @@ impl Session<'_> {
         found
     }
 
-    fn observe_in(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<u64, SlotFailure> {
+    fn observe_in(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<u64, MeasureError> {
         let harness = &self.setup.prepared.harness;
         let at_most = self.limits.observing;
         let load = |requests| Load {
@@ -169,7 +164,7 @@ impl Session<'_> {
             let measured = target.load(&part)?;
             let round = normalise::round(self.setup.jq, &part, slot, &measured, folder);
             if round.status != RoundStatus::Ok && round.ok_count.unwrap_or(0) < requests {
-                return Err(SlotFailure::Failed(round.reason.unwrap_or_default()));
+                return Err(MeasureError::Failed(round.reason.unwrap_or_default()));
             }
             parts.push(Part {
                 requests: round.ok_count.unwrap_or(0),

@@ -62,7 +62,7 @@ fn one_driver(root: &Path, driver: &Driver) -> Vec<Check> {
     let tool = &driver.tool;
     let error = match tools::check(root, driver) {
         Ok(found) => return vec![Check::ok(name, format!("{} {}", tool.program, found.version))],
-        Err(error) => error.to_string(),
+        Err(error) => error,
     };
     // The error ends with the driver's `install` text.
     let found = error.split("; ").next().unwrap_or(&error);

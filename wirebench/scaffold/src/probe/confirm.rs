@@ -5,8 +5,9 @@ use super::start::Launcher;
 use wirebench_declare::server::{Operation, Server};
 use wirebench_engine::measure::captured::Captured;
 use wirebench_engine::measure::endpoint::Endpoint;
+use wirebench_engine::measure::error::MeasureError;
 use wirebench_engine::measure::request::Request;
-use wirebench_engine::measure::target::{Target, TargetError};
+use wirebench_engine::measure::target::Target;
 
 /// Requests for each operation after the new start.
 const TIMES: usize = 2;
@@ -63,7 +64,7 @@ fn amend(launcher: &Launcher, probed: &mut ProbedServer, name: &str, address: &s
     ));
 }
 
-fn passes(launcher: &Launcher, server: &Server, name: &str, address: &str) -> Result<(), TargetError> {
+fn passes(launcher: &Launcher, server: &Server, name: &str, address: &str) -> Result<(), MeasureError> {
     let operation = &server.operations[name];
     // Every operation that is left is of the kind that the protocols carry.
     let protocol = server.protocols[0];

@@ -2,7 +2,36 @@
 
 use std::collections::HashMap;
 
+use crate::count::profile::frame::Rule;
+use crate::count::profile::stacks::Stacks;
 use wirebench_record::counts::Source;
+
+/// The cost of one run in one metric.
+#[derive(Debug, Clone)]
+pub struct RunCost {
+    /// The whole cost.
+    pub total: u64,
+    /// The same by call stack.
+    pub stacks: Stacks,
+    /// The same by line of the project's own sources, charged to the innermost function of the project's.
+    pub lines: Lines,
+}
+
+impl RunCost {
+    pub(super) fn new(rule: Rule) -> Self {
+        Self {
+            total: 0,
+            stacks: Stacks::new(rule),
+            lines: Lines::default(),
+        }
+    }
+
+    pub(super) fn absorb(&mut self, other: &Self) {
+        self.total = self.total.saturating_add(other.total);
+        self.stacks.absorb(&other.stacks);
+        self.lines.absorb(&other.lines);
+    }
+}
 
 /// The cost of each source line in one run.
 #[derive(Debug, Clone, Default)]

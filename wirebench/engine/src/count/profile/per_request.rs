@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::count::profile::frame::Rule;
 use crate::count::profile::frame::{Frame, Origin};
-use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::Stacks;
 use crate::count::profile::wrappers;
 use wirebench_record::counts::CallerCost;
@@ -246,8 +246,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{CallerCost, PerRequest, per_request};
+    use crate::count::profile::frame::Rule;
     use crate::count::profile::frame::{Frame, Origin};
-    use crate::count::profile::owner::Rule;
     use crate::count::profile::stacks::Stacks;
 
     /// Stacks given as `main;work 12` with `+` before inlined functions, and the owner as `own:`, `std:` or `alloc:`.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::count::profile::frame::Frame;
-use crate::count::profile::owner::Rule;
+use crate::count::profile::frame::Rule;
 
 /// A frame of one [`Stacks`]; it has no meaning in another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -102,8 +102,8 @@ impl Stacks {
 #[cfg(test)]
 mod tests {
     use super::Stacks;
+    use crate::count::profile::frame::Rule;
     use crate::count::profile::frame::{Frame, Origin};
-    use crate::count::profile::owner::Rule;
 
     #[test]
     fn equal_stacks_are_one_and_their_costs_add_up() {

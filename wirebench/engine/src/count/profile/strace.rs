@@ -3,22 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::count::profile::error::{ProfileError, quoted, text_of};
+use crate::count::profile::error::{line_error, quoted, text_of};
 
 /// System calls by name, over the whole run. An empty file is a run without one.
 ///
 /// # Errors
 /// A file that cannot be read, that is no such table, that was cut off, or whose rows do not add up to its total.
-pub fn read(file: &Path) -> Result<BTreeMap<String, u64>, ProfileError> {
+pub fn read(file: &Path) -> Result<BTreeMap<String, u64>, String> {
     parse(file, &text_of(file)?)
 }
 
-fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, u64>, ProfileError> {
-    let wrong = |line: usize, wrong: String| ProfileError::Line {
-        file: file.to_owned(),
-        line: line + 1,
-        wrong,
-    };
+fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, u64>, String> {
+    let wrong = |line: usize, wrong: String| line_error(file, line + 1, &wrong);
     let mut calls = BTreeMap::new();
     let mut sum = 0u64;
     let mut headed = false;
@@ -55,11 +51,10 @@ fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, u64>, ProfileError>
         *calls_of_name = calls_of_name.saturating_add(count);
     }
     if headed {
-        return Err(ProfileError::Whole {
-            file: file.to_owned(),
-            wrong: "strace's table ends without its total line: strace was killed while writing; let it end by itself"
-                .to_owned(),
-        });
+        return Err(format!(
+            "{}: strace's table ends without its total line: strace was killed while writing; let it end by itself",
+            file.display()
+        ));
     }
     Ok(calls)
 }
@@ -102,9 +97,7 @@ mod tests {
 ";
 
     fn read(text: &str) -> Result<Vec<(String, u64)>, String> {
-        parse(Path::new("calls.txt"), text)
-            .map(|calls| calls.into_iter().collect())
-            .map_err(|error| error.to_string())
+        parse(Path::new("calls.txt"), text).map(|calls| calls.into_iter().collect())
     }
 
     #[test]

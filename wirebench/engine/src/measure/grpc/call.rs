@@ -11,53 +11,6 @@ use crate::measure::grpc::frame::{self, Frame};
 use crate::measure::grpc::reflection;
 use wirebench_declare::server::{GrpcOperation, ProtoFile};
 
-/// Why a gRPC request cannot be made, or its response cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum GrpcError {
-    /// The .proto file does not compile.
-    #[error("{file}: {source}")]
-    Proto {
-        /// The file as declared.
-        file: String,
-        /// Where and what.
-        source: protox::Error,
-    },
-    /// Server reflection does not describe the method.
-    #[error("{call}: server reflection does not tell its messages: {why}; name its file with proto and proto_root")]
-    Reflection {
-        /// The method as declared.
-        call: String,
-        /// What went wrong.
-        why: String,
-    },
-    /// The method is not in the file.
-    #[error("{file}: declares no method {call}; write \"package.Service/Method\"")]
-    NoMethod {
-        /// The file as declared.
-        file: String,
-        /// The method as declared.
-        call: String,
-    },
-    /// JSON that does not fit the message type.
-    #[error("message {json} is not a {kind}: {source}")]
-    Json {
-        /// The JSON as declared.
-        json: String,
-        /// The message type.
-        kind: String,
-        /// Where and what.
-        source: serde_json::Error,
-    },
-    /// The body is not one message, or at least one of a stream.
-    #[error("the answer is not one {kind} message, or of a stream several: {what}")]
-    Wire {
-        /// The message type.
-        kind: String,
-        /// What is wrong.
-        what: String,
-    },
-}
-
 /// A method with its message types: unary, or with a stream of responses.
 #[derive(Debug, Clone)]
 pub struct Call {
@@ -70,12 +23,14 @@ impl Call {
     ///
     /// # Errors
     /// When the file does not compile, the server has no reflection, or there is no such method.
-    pub fn load(root: &Path, operation: &GrpcOperation, endpoint: Endpoint) -> Result<Self, GrpcError> {
+    pub fn load(root: &Path, operation: &GrpcOperation, endpoint: Endpoint) -> Result<Self, String> {
         let (service, _) = operation.call.split_once('/').unwrap_or((&operation.call, ""));
         let Some(ProtoFile { proto, proto_root }) = &operation.proto else {
-            let reflection_error = |why: String| GrpcError::Reflection {
-                call: operation.call.clone(),
-                why,
+            let reflection_error = |why: String| {
+                format!(
+                    "{}: server reflection does not tell its messages: {why}; name its file with proto and proto_root",
+                    operation.call
+                )
             };
             let set = reflection::files(endpoint, service).map_err(reflection_error)?;
             let bytes = set.encode_to_vec();
@@ -89,16 +44,15 @@ impl Call {
                 ..call
             });
         };
-        let files =
-            protox::compile([root.join(proto)], [root.join(proto_root)]).map_err(|source| GrpcError::Proto {
-                file: proto.clone(),
-                source,
-            })?;
+        let files = protox::compile([root.join(proto)], [root.join(proto_root)])
+            .map_err(|error| format!("{proto}: {error}"))?;
         let pool =
             DescriptorPool::from_file_descriptor_set(files).expect("protox only returns sets that it has resolved");
-        Self::of(&pool, &operation.call).ok_or_else(|| GrpcError::NoMethod {
-            file: proto.clone(),
-            call: operation.call.clone(),
+        Self::of(&pool, &operation.call).ok_or_else(|| {
+            format!(
+                "{proto}: declares no method {}; write \"package.Service/Method\"",
+                operation.call
+            )
         })
     }
 
@@ -127,7 +81,7 @@ impl Call {
     ///
     /// # Errors
     /// When the JSON does not fit the method's input type.
-    pub fn request_frame(&self, json: &str) -> Result<Vec<u8>, GrpcError> {
+    pub fn request_frame(&self, json: &str) -> Result<Vec<u8>, String> {
         Ok(frame::frame(&parse(self.method.input(), json)?.encode_to_vec()))
     }
 
@@ -135,7 +89,7 @@ impl Call {
     ///
     /// # Errors
     /// When the JSON does not fit, or the bytes are not a response.
-    pub fn response_differs(&self, body: &[u8], json: &str) -> Result<Option<String>, GrpcError> {
+    pub fn response_differs(&self, body: &[u8], json: &str) -> Result<Option<String>, String> {
         let expected = parse(self.method.output(), json)?;
         let found = self.response(body)?;
         if found.first() == Some(&expected) {
@@ -150,11 +104,13 @@ impl Call {
     ///
     /// # Errors
     /// When the bytes are not exactly that many messages of the method's output type.
-    pub fn response(&self, body: &[u8]) -> Result<Vec<DynamicMessage>, GrpcError> {
+    pub fn response(&self, body: &[u8]) -> Result<Vec<DynamicMessage>, String> {
         let kind = self.method.output();
-        let wire = |what: String| GrpcError::Wire {
-            kind: kind.full_name().to_owned(),
-            what,
+        let wire = |what: String| {
+            format!(
+                "the answer is not one {} message, or of a stream several: {what}",
+                kind.full_name()
+            )
         };
         let broken = || wire(format!("{} bytes that are not whole frames", body.len()));
         let frames = frame::split(body).ok_or_else(broken)?;
@@ -169,14 +125,10 @@ impl Call {
     }
 }
 
-fn parse(kind: MessageDescriptor, json: &str) -> Result<DynamicMessage, GrpcError> {
+fn parse(kind: MessageDescriptor, json: &str) -> Result<DynamicMessage, String> {
     let name = kind.full_name().to_owned();
     let mut from = serde_json::Deserializer::from_str(json);
     DynamicMessage::deserialize(kind, &mut from)
         .and_then(|message| from.end().map(|()| message))
-        .map_err(|source| GrpcError::Json {
-            json: json.to_owned(),
-            kind: name,
-            source,
-        })
+        .map_err(|error| format!("message {json} is not a {name}: {error}"))
 }

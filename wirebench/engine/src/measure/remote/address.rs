@@ -7,11 +7,6 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address(String);
 
-/// A text is no such address.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected ssh://USER@HOST:PORT, where USER@ and :PORT may be left out, found {0:?}")]
-pub struct NoAddress(String);
-
 impl Address {
     /// The address as ssh takes it.
     #[must_use]
@@ -27,13 +22,15 @@ impl fmt::Display for Address {
 }
 
 impl FromStr for Address {
-    type Err = NoAddress;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, NoAddress> {
+    fn from_str(text: &str) -> Result<Self, String> {
         if text.strip_prefix("ssh://").is_some_and(is_host_address) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(NoAddress(text.to_owned()))
+            Err(format!(
+                "expected ssh://USER@HOST:PORT, where USER@ and :PORT may be left out, found {text:?}"
+            ))
         }
     }
 }

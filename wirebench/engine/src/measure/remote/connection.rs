@@ -5,48 +5,13 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use anyhow::anyhow;
+
 use crate::measure::process::tail;
 use crate::measure::remote::address::Address;
 
 /// Names another command for ssh, in words as a shell reads them, such as `ssh -F other-config`.
 pub(super) const VARIABLE: &str = "WIREBENCH_SSH";
-
-/// Why a host cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum HostError {
-    /// There is no ssh.
-    #[error("ssh cannot be started: {0}; install it, or name its command in {VARIABLE}")]
-    Ssh(io::Error),
-    /// The command that the user names cannot be parsed.
-    #[error("{VARIABLE}: expected a command in words, such as 'ssh -F config': {0}")]
-    Words(shell_words::ParseError),
-    /// ssh cannot connect.
-    #[error("{address}: {why}; {advice}")]
-    Unreachable {
-        /// The host.
-        address: Address,
-        /// ssh's own message.
-        why: String,
-        /// What to do.
-        advice: &'static str,
-    },
-    /// The host lacks a program or something else that is needed.
-    #[error("{address}: the host lacks {what}; {advice}")]
-    Lacks {
-        /// The host.
-        address: Address,
-        /// What.
-        what: String,
-        /// What to do.
-        advice: &'static str,
-    },
-    /// A temporary folder on this machine cannot be made.
-    #[error("a folder for temporary files cannot be made: {0}; free some space, or set TMPDIR")]
-    Own(io::Error),
-    /// The user stopped the run.
-    #[error("interrupted")]
-    Interrupted,
-}
 
 /// An ssh to one host, which shares one connection among all its commands (ControlMaster).
 #[derive(Debug)]
@@ -58,26 +23,27 @@ pub(super) struct Ssh<'a> {
 
 impl Ssh<'_> {
     /// The command that holds the connection, and runs a shell.
-    pub(super) fn master(&self) -> Result<Command, HostError> {
+    pub(super) fn master(&self) -> anyhow::Result<Command> {
         let mut command = self.command("yes", "exec sh")?;
-        let errors = File::create(self.folder.join("errors")).map_err(HostError::Own)?;
+        let errors = File::create(self.folder.join("errors")).map_err(|error| no_folder(&error))?;
         command.stderr(errors);
         Ok(command)
     }
 
     /// Another command over the same connection, its output and errors piped.
-    pub(super) fn command_over_connection(&self, script: &str) -> Result<Command, HostError> {
+    pub(super) fn command_over_connection(&self, script: &str) -> anyhow::Result<Command> {
         let mut command = self.command("no", script)?;
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
     }
 
-    fn command(&self, is_master: &str, script: &str) -> Result<Command, HostError> {
+    fn command(&self, is_master: &str, script: &str) -> anyhow::Result<Command> {
         let given = wirebench_spawn::variable(VARIABLE).unwrap_or_else(|| "ssh".into());
-        let words = shell_words::split(&given).map_err(HostError::Words)?;
+        let words = shell_words::split(&given)
+            .map_err(|error| anyhow!("{VARIABLE}: expected a command in words, such as 'ssh -F config': {error}"))?;
         let (program, args) = words
             .split_first()
-            .ok_or_else(|| HostError::Ssh(io::Error::other(format!("{VARIABLE} is empty"))))?;
+            .ok_or_else(|| no_ssh(&io::Error::other(format!("{VARIABLE} is empty"))))?;
         let mut command = wirebench_spawn::command(program);
         command.args(args).arg("-T");
         // ssh never prompts, and checks the host's key as the user's configuration says.
@@ -99,18 +65,26 @@ impl Ssh<'_> {
     }
 
     /// The error of a connection that ended, from ssh's own messages.
-    pub(super) fn unreachable(&self) -> HostError {
+    pub(super) fn unreachable(&self) -> anyhow::Error {
         let why = tail(&self.folder.join("errors"));
-        HostError::Unreachable {
-            address: self.address.clone(),
-            advice: advice(&why),
-            why: if why.is_empty() {
-                "ssh ended without a word".into()
-            } else {
-                why
-            },
-        }
+        let advice = advice(&why);
+        let why = if why.is_empty() {
+            "ssh ended without a word"
+        } else {
+            &why
+        };
+        anyhow!("{}: {why}; {advice}", self.address)
     }
+}
+
+/// The error of an ssh that cannot be started.
+pub(super) fn no_ssh(error: &io::Error) -> anyhow::Error {
+    anyhow!("ssh cannot be started: {error}; install it, or name its command in {VARIABLE}")
+}
+
+/// The error of temporary files that cannot be made on this machine.
+pub(super) fn no_folder(error: &io::Error) -> anyhow::Error {
+    anyhow!("a folder for temporary files cannot be made: {error}; free some space, or set TMPDIR")
 }
 
 /// What to do about an error of ssh. Checks of host keys are never switched off.

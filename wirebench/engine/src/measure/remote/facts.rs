@@ -21,9 +21,8 @@ pub(super) struct Facts {
     pub(super) ip: IpAddr,
     /// This machine's address in that connection.
     pub(super) local_ip: IpAddr,
-    kernel: String,
-    memory_bytes: Option<u64>,
-    cpu_model: Option<String>,
+    /// The host as a record describes it: without its name and address.
+    pub(super) host: Host,
 }
 
 impl Facts {
@@ -43,29 +42,23 @@ impl Facts {
         let no_address = "the address by which it is reached (SSH_CONNECTION)";
         let size = fact("memory").and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
         let model = fact("model").and_then(|text| Some(text.split_once(':')?.1.trim().to_owned()));
+        let cpus = fact("cpus").and_then(|text| text.parse().ok()).ok_or("its CPUs")?;
         Ok(Self {
             folder: fact("dir").ok_or("a folder")?.to_owned(),
             arch: fact("arch").ok_or("its architecture")?.to_owned(),
-            cpus: fact("cpus").and_then(|text| text.parse().ok()).ok_or("its CPUs")?,
+            cpus,
             tick_ns: 1_000_000_000 / tick.max(1),
             ip: connection(2).ok_or(no_address)?,
             local_ip: connection(0).ok_or(no_address)?,
-            kernel: fact("kernel").unwrap_or("unknown").to_owned(),
-            memory_bytes: size.map(|kib| kib * 1024),
-            cpu_model: model,
-        })
-    }
-
-    /// The host as a record describes it: without its name and address.
-    pub(super) fn host(&self) -> Host {
-        fingerprinted(Host {
-            cpu_model: self.cpu_model.clone(),
-            cpu_count: self.cpus,
-            memory_bytes: self.memory_bytes,
-            kernel: self.kernel.clone(),
-            image: None,
-            loopback_mtu_bytes: None,
-            fingerprint: String::new(),
+            host: fingerprinted(Host {
+                cpu_model: model,
+                cpu_count: cpus,
+                memory_bytes: size.map(|kib| kib * 1024),
+                kernel: fact("kernel").unwrap_or("unknown").to_owned(),
+                image: None,
+                loopback_mtu_bytes: None,
+                fingerprint: String::new(),
+            }),
         })
     }
 }
@@ -84,7 +77,7 @@ mod tests {
             (4, 10_000_000, "10.0.0.2")
         );
         assert_eq!(facts.local_ip.to_string(), "10.0.0.1");
-        let host = facts.host();
+        let host = facts.host;
         assert_eq!(host.cpu_model.as_deref(), Some("A CPU: fast"));
         assert_eq!(host.memory_bytes, Some(1 << 20));
         assert_eq!(host.fingerprint.len(), 12);

@@ -1,34 +1,36 @@
 //! Another host, on which servers or load generators run.
+//!
+//! A load generator on another host: its program and files are copied there, and its output is copied back.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
-use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use std::{io, iter};
 
-use wirebench_declare::plan::PlannedSeries;
-use wirebench_declare::scenario::Amount;
-use wirebench_declare::server::Operation;
-use wirebench_record::run::{HostRole, Ping, RemoteHost};
-
-use crate::measure::clock::Clock;
+use crate::measure::clock::{Clock, Reading, now_ns};
 use crate::measure::digest;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::port::{LOWEST_PORT, random_in};
 use crate::measure::remote::address::Address;
-use crate::measure::remote::clock;
-use crate::measure::remote::connection::{HostError, Ssh};
+use crate::measure::remote::connection::{Ssh, no_folder, no_ssh};
 use crate::measure::remote::facts::Facts;
 use crate::measure::remote::ping;
 use crate::measure::remote::process::Process;
+use crate::measure::remote::process::reaped_ticks;
 use crate::measure::remote::program::{self, Program};
 use crate::measure::remote::shell::Shell;
-use crate::measure::remote::stat::reaped_ticks;
+use crate::measure::slot::files;
 use crate::measure::temporary_folder::TemporaryFolder;
+use anyhow::anyhow;
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::scenario::Amount;
+use wirebench_declare::server::{GrpcOperation, Operation};
+use wirebench_record::run::{HostRole, Ping, RemoteHost};
 
 /// How long ssh may take to print why it failed.
 const SSH_ERROR_TIMEOUT: Duration = Duration::from_secs(2);
@@ -68,35 +70,33 @@ impl Host {
     ///
     /// # Errors
     /// When the host cannot be reached, or lacks something.
-    pub fn open(address: &Address, role: HostRole, interrupt: &Interrupt) -> Result<Self, HostError> {
-        let folder = TemporaryFolder::make("wirebench-ssh-").map_err(HostError::Own)?;
+    pub fn open(address: &Address, role: HostRole, interrupt: &Interrupt) -> anyhow::Result<Self> {
+        let folder = TemporaryFolder::make("wirebench-ssh-").map_err(|error| no_folder(&error))?;
         let ssh = Ssh {
             address,
             folder: folder.path(),
         };
-        let shell = Shell::open(&mut ssh.master()?).map_err(HostError::Ssh)?;
+        let shell = Shell::open(&mut ssh.master()?).map_err(|error| no_ssh(&error))?;
         let connection_error = |shell: &Shell| {
             shell.has_ended_within(SSH_ERROR_TIMEOUT);
             if interrupt.is_requested() {
-                HostError::Interrupted
+                anyhow!("interrupted")
             } else {
                 ssh.unreachable()
             }
         };
+        let lacks = |what: &str, advice: &str| anyhow!("{address}: the host lacks {what}; {advice}");
         let output = shell.run("facts").map_err(|error| match error.kind() {
-            io::ErrorKind::Unsupported => HostError::Lacks {
-                address: address.clone(),
-                advice: advice_for(&error.to_string()),
-                what: error.to_string(),
-            },
+            io::ErrorKind::Unsupported => lacks(&error.to_string(), advice_for(&error.to_string())),
             _ => connection_error(&shell),
         })?;
-        let facts = Facts::parse(&output).map_err(|what| HostError::Lacks {
-            address: address.clone(),
-            what: what.to_owned(),
-            advice: "it must be a Linux host that ssh reaches, with a login that prints nothing else",
+        let facts = Facts::parse(&output).map_err(|what| {
+            lacks(
+                what,
+                "it must be a Linux host that ssh reaches, with a login that prints nothing else",
+            )
         })?;
-        let clock = clock::compare(&shell).map_err(|_| connection_error(&shell))?;
+        let clock = compare_clocks(&shell).map_err(|_| connection_error(&shell))?;
         Ok(Self {
             shell: Arc::new(shell),
             address: address.clone(),
@@ -140,7 +140,7 @@ impl Host {
     pub fn recorded(&self) -> RemoteHost {
         RemoteHost {
             role: self.role,
-            host: self.facts.host(),
+            host: self.facts.host.clone(),
             clock_offset_ns: self.clock.map(|clock| clock.offset_ns),
             clock_uncertainty_ns: self.clock.map(|clock| clock.uncertainty_ns),
         }
@@ -157,7 +157,7 @@ impl Host {
     ///
     /// # Errors
     /// When it cannot be read, cannot run on the host, or does not fit on its disk; the message does not name the host.
-    pub(super) fn copy_program(&self, file: &str, interrupt: &Interrupt) -> io::Result<String> {
+    pub(in crate::measure) fn copy_program(&self, file: &str, interrupt: &Interrupt) -> io::Result<String> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = programs.get(file) {
             return Ok(path.clone());
@@ -232,7 +232,7 @@ impl Host {
     ///
     /// # Errors
     /// When the connection is lost.
-    pub(super) fn start(&self, argv: &[String], env: &BTreeMap<String, String>) -> io::Result<Process> {
+    pub(in crate::measure) fn start(&self, argv: &[String], env: &BTreeMap<String, String>) -> io::Result<Process> {
         let name = format!("process-{}", self.started.fetch_add(1, Ordering::Relaxed));
         Process::start(&self.shell, name, argv, env, self.facts.tick_ns)
     }
@@ -241,7 +241,7 @@ impl Host {
     ///
     /// # Errors
     /// When the connection is lost.
-    pub(super) fn make_folder(&self) -> io::Result<String> {
+    pub(in crate::measure) fn make_folder(&self) -> io::Result<String> {
         let number = self.started.load(Ordering::Relaxed);
         let path = format!("{}/data-{number}", self.facts.folder);
         self.run(&["mkdir", "-p", &path])?;
@@ -252,7 +252,7 @@ impl Host {
     ///
     /// # Errors
     /// When the connection is lost, or the fixed port is in use.
-    pub(super) fn free_port(&self, fixed: Option<u16>) -> io::Result<u16> {
+    pub(in crate::measure) fn free_port(&self, fixed: Option<u16>) -> io::Result<u16> {
         let output = self.shell.run("ports")?;
         let (outgoing, used) = parse_ports(&output);
         if let Some(port) = fixed {
@@ -260,7 +260,7 @@ impl Host {
             return if used.contains(&port) { Err(taken()) } else { Ok(port) };
         }
         let range = LOWEST_PORT..outgoing.max(LOWEST_PORT + 1_000);
-        let free = std::iter::repeat_with(|| random_in(&range))
+        let free = iter::repeat_with(|| random_in(&range))
             .take(1_000)
             .find(|port| !used.contains(port));
         free.ok_or_else(|| io::Error::other("no port is free on the other host"))
@@ -284,6 +284,109 @@ fn parse_ports(output: &str) -> (u16, HashSet<u16>) {
         u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()
     };
     (outgoing.unwrap_or(32_768), output.lines().filter_map(port).collect())
+}
+
+/// How often the clock is read.
+const READINGS: usize = 5;
+
+/// Compares the clocks; `None` if the host's `date` does not print nanoseconds.
+///
+/// # Errors
+/// When the connection is lost.
+pub(super) fn compare_clocks(shell: &Shell) -> io::Result<Option<Clock>> {
+    let mut readings = Vec::new();
+    for _ in 0..READINGS {
+        let sent = now_ns();
+        let output = shell.run("date +%s%N")?;
+        let received = now_ns();
+        readings.extend(
+            output
+                .trim()
+                .parse()
+                .ok()
+                .map(|remote| Reading { sent, remote, received }),
+        );
+    }
+    Ok(Clock::compare(&readings))
+}
+
+impl Host {
+    /// The path on the host of a file that a load generator reads or writes.
+    pub(in crate::measure) fn load_file(&self, name: &str) -> String {
+        format!("{}/load/{name}", self.root())
+    }
+
+    /// Copies the files that the driver of a series reads: those of the round in `folder`, its own scripts, and the .proto files.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or does not fit on the host's disk.
+    pub(in crate::measure) fn upload_inputs(
+        &self,
+        series: &PlannedSeries,
+        project: &Path,
+        folder: &Path,
+        interrupt: &Interrupt,
+    ) -> io::Result<()> {
+        let round = [files::BODY, files::PROTOSET].map(|name| (folder.join(name), name.to_owned()));
+        let mut all: Vec<(PathBuf, String)> = round.into_iter().filter(|(file, _)| file.exists()).collect();
+        all.extend(files::below(&series.driver.folder, ".js", files::DRIVER)?);
+        if let Operation::Grpc(GrpcOperation { proto: Some(file), .. }) = series.operation {
+            let root = &file.proto_root;
+            all.extend(files::below(
+                &project.join(root),
+                ".proto",
+                &format!("{}/{root}", files::PROJECT),
+            )?);
+        }
+        for (file, name) in all {
+            self.upload(&file, &self.load_file(&name), interrupt)?;
+        }
+        Ok(())
+    }
+
+    /// Starts a load generator on the host. Its program is copied first, and the raw file of the previous one is removed.
+    ///
+    /// # Errors
+    /// When the program cannot be copied, or the connection is lost.
+    pub(in crate::measure) fn start_load(
+        &self,
+        argv: &[String],
+        env: &BTreeMap<String, String>,
+        interrupt: &Interrupt,
+    ) -> io::Result<Process> {
+        let (program, args) = argv.split_first().ok_or_else(|| io::Error::other("an empty command"))?;
+        let program = self.copy_program(program, interrupt)?;
+        self.run(&["rm", "-f", &self.load_file(files::RAW)])?;
+        let argv: Vec<String> = iter::once(program).chain(args.iter().cloned()).collect();
+        let before = self.reaped_ticks();
+        Ok(self.start(&argv, env)?.with_ticks_before(before))
+    }
+
+    /// Bytes that a load generator has written on the host so far.
+    pub(in crate::measure) fn output_bytes(&self, process: &Process) -> u64 {
+        let raw = self.load_file(files::RAW);
+        let output = self.run(&["size", &process.output("stdout"), &process.output("stderr"), &raw]);
+        output.ok().and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)
+    }
+
+    /// Moves the output of a load generator to files of this machine: its standard output, standard error and raw file.
+    ///
+    /// # Errors
+    /// When a file cannot be written to this machine, or the connection is lost.
+    pub(in crate::measure) fn download_output(
+        &self,
+        process: &Process,
+        [stdout_to, stderr_to, raw_to]: [&Path; 3],
+    ) -> io::Result<()> {
+        let [stdout, stderr] = ["stdout", "stderr"].map(|stream| process.output(stream));
+        self.download(&format!("{}/{stdout}", self.root()), stdout_to)?;
+        self.download(&format!("{}/{stderr}", self.root()), stderr_to)?;
+        let raw = self.load_file(files::RAW);
+        if self.run(&["size", &raw])?.trim() != "0" {
+            self.download(&raw, raw_to)?;
+        }
+        self.run(&["rm", "-f", &stdout, &stderr, &raw]).map(drop)
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::measure::process::MOST_TAIL_BYTES;
 use crate::measure::remote::shell::Shell;
-use crate::measure::remote::stat::reaped_ticks;
+use crate::measure::thread_cpu::Stat;
 use wirebench_record::run::CpuTime;
 
 const POLL: Duration = Duration::from_millis(5);
@@ -189,6 +189,12 @@ fn unexpected(expected: &str, found: &str) -> io::Error {
     io::Error::other(format!(
         "the other host was expected to print {expected}, and printed {found:?}"
     ))
+}
+
+/// User and system time of the shell's child processes that have ended, in ticks.
+pub(super) fn reaped_ticks(shell: &Shell) -> Option<[u64; 2]> {
+    let stat = Stat::parse(&shell.run("children").ok()?)?;
+    Some([stat.child_user_ticks, stat.child_system_ticks])
 }
 
 #[cfg(test)]

@@ -1,31 +1,81 @@
 //! One slot of the plan: a fresh target, a probe, a warm-up, the load, and a probe again.
+//!
+//! Series without a load on one server: process starts, where the driver starts the server repeatedly, and benchmarks.
+//!
+//! A target that runs for several loads in a row, to observe how a server warms up.
 
-mod error;
 pub mod files;
-mod harness;
-mod measured;
-mod starts;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::measure::drive::DriveError;
+use crate::measure::cores::Cores;
+use crate::measure::drive::{Drive, DriverStats, cannot_start};
+use crate::measure::endpoint::Endpoint;
+use crate::measure::error::{MeasureError, written};
+use crate::measure::interrupt::Interrupt;
 use crate::measure::load_monitor::LoadMonitor;
+use crate::measure::process::Launch;
 use crate::measure::remote::{Host, ping};
 use crate::measure::request::Request;
 use crate::measure::side::Side;
-use crate::measure::target::Target;
-use crate::measure::values;
-use wirebench_declare::args::Values;
+use crate::measure::startup::{PORT, StartUp};
+use crate::measure::target::{KeptTiers, LaunchContext, Target, argv, environment};
+use crate::measure::tls::TlsFiles;
+use crate::measure::values::{self, Locations};
+use wirebench_declare::args::{MissingValue, Value, Values, expand};
+use wirebench_declare::load::total;
 use wirebench_declare::plan::PlannedSeries;
-use wirebench_declare::scenario::Amount;
-use wirebench_declare::server::Operation;
+use wirebench_declare::runtime::Runtime;
+use wirebench_declare::scenario::{Amount, Load};
+use wirebench_declare::server::{Operation, Server};
+use wirebench_declare::span::{Span, nanos};
+use wirebench_record::run::Ping;
 
-pub use error::SlotError;
-pub(super) use error::written;
-pub use harness::{Harness, timeout};
-pub use measured::Measured;
+/// The measured values of a slot.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measured {
+    /// What was measured of server and driver during the load.
+    pub driven: DriverStats,
+    /// From exec to ready.
+    pub ready_after: Option<Duration>,
+    /// The server's largest resident memory, bytes.
+    pub peak_rss_bytes: Option<u64>,
+    /// Body or message bytes of one right response.
+    pub payload_bytes: Option<u64>,
+    /// Wall time with a driver running, warm-up included.
+    pub loading: Duration,
+    /// Why the probe after the load failed; `None` if it did not.
+    pub wrong_afterwards: Option<String>,
+    /// Round-trip times between the driver's and the server's host, before the load; `None` on one machine.
+    pub ping: Option<Ping>,
+}
+
+/// What all slots of a run have in common.
+#[derive(Debug)]
+pub struct Harness<'a> {
+    /// The project's folder, which declares the requests for every side.
+    pub root: &'a Path,
+    /// The cores of server and driver.
+    pub cores: Cores,
+    /// Ctrl-C.
+    pub interrupt: Interrupt,
+    /// The certificate that servers show and clients trust.
+    pub tls: TlsFiles,
+    /// Runtimes whose programs' functions can be counted.
+    pub runtimes: &'a [Runtime],
+    /// Each driver's executable by driver name.
+    pub drivers: BTreeMap<String, PathBuf>,
+    /// Tiers that keep running between rounds.
+    pub kept: Arc<KeptTiers>,
+    /// The host on which servers run; `None` for this machine. Dropped after the tiers that run there.
+    pub host: Option<Host>,
+    /// The host on which load generators run; `None` for this machine.
+    pub driver_host: Option<Host>,
+}
 
 impl Harness<'_> {
     /// Measures one slot: loads a side's server with the series' load, after its warm-up and `warmup_requests` more. All its
@@ -42,7 +92,7 @@ impl Harness<'_> {
         side: &Side,
         folder: &Path,
         warmup_requests: u64,
-    ) -> Result<Measured, SlotError> {
+    ) -> Result<Measured, MeasureError> {
         written(folder, fs::create_dir_all(folder))?;
         if matches!(series.operation, Operation::Bench(_)) {
             return self.measure_benchmark(series, side, folder);
@@ -75,14 +125,11 @@ impl Harness<'_> {
         request: &Request,
         target: &mut Target,
         warmup_requests: u64,
-    ) -> Result<Measured, SlotError> {
+    ) -> Result<Measured, MeasureError> {
         written(folder, files::write(request, folder))?;
         if let Some(host) = &self.driver_host {
             let uploaded = host.upload_inputs(series, self.root, folder, &self.interrupt);
-            uploaded.map_err(|source| DriveError::Start {
-                driver: series.driver.name.clone(),
-                source,
-            })?;
+            uploaded.map_err(|error| cannot_start(&series.driver.name, &error))?;
         }
         let values = self.values(series, target, folder);
         let ping = match (&self.host, &self.driver_host) {
@@ -118,7 +165,7 @@ impl Harness<'_> {
         values: &Values,
         target: &mut Target,
         requests: u64,
-    ) -> Result<Duration, SlotError> {
+    ) -> Result<Duration, MeasureError> {
         let requests = (requests > 0).then_some(Amount::Requests(requests));
         let amounts = series.load.warmup.map(Amount::Duration).into_iter().chain(requests);
         let mut took = Duration::ZERO;
@@ -137,5 +184,287 @@ impl Harness<'_> {
         let mut hosts = [&self.host, &self.driver_host].into_iter().flatten().peekable();
         hosts.peek()?;
         hosts.map(Host::steal_ns).sum()
+    }
+
+    /// Lets the driver start the server's front repeatedly, while the tiers behind it keep running. `verified_body` is the body of
+    /// a right response.
+    pub(super) fn measure_starts(
+        &self,
+        series: &PlannedSeries,
+        side: &Side,
+        folder: &Path,
+        request: &Request,
+        verified_body: Vec<u8>,
+        target: Target,
+    ) -> Result<Measured, MeasureError> {
+        let mut values = self.values(series, &target, folder);
+        let tiers = written(folder, target.stop_front())?;
+        let server = &side.server_of(series);
+        let context = self.context(folder);
+        let (status, body) = match series.operation {
+            Operation::Http(http) => (http.status, http.expected_body.as_ref().map(|_| verified_body)),
+            Operation::Grpc(_) | Operation::Bench(_) => (200, Some(verified_body)),
+        };
+        let start_up = StartUp {
+            argv: argv(side, &server.front, &context, PORT, &tiers.list),
+            folder: side.folder_of(&server.front),
+            env: environment(side, &server.front, &context, PORT, &tiers.list),
+            port: server.front.port,
+            host: server.front.host,
+            cores: self.cores.server.clone(),
+            request: request.wire.clone(),
+            status,
+            body,
+            timeout_ns: nanos(server.front.ready_timeout.0),
+        };
+        let spec = folder.join("start.json");
+        written(&spec, start_up.write(&spec))?;
+        values.insert("start_command", Value::One(start_command(&spec)));
+        let measured = self.measure_driver_alone(series, folder, &values)?;
+        written(folder, tiers.stop())?;
+        Ok(measured)
+    }
+
+    /// Runs one benchmark of a program in the side's folder: without requests, and without a server.
+    pub(super) fn measure_benchmark(
+        &self,
+        series: &PlannedSeries,
+        side: &Side,
+        folder: &Path,
+    ) -> Result<Measured, MeasureError> {
+        let server = &side.server_of(series);
+        let context = self.context(folder);
+        let variables = environment(side, &server.front, &context, PORT, &[]);
+        let variables = variables.iter().map(|(name, value)| format!("{name}={value}"));
+        let command = argv(side, &server.front, &context, PORT, &[]);
+        let command = std::iter::once("env".to_owned())
+            .chain(variables)
+            .chain(command)
+            .collect();
+        let mut values = self.values_at(series, "", &self.tls.certificate(), folder);
+        values.insert("bench_command", Value::Many(command));
+        let bench_folder = side.folder.to_string_lossy().into_owned();
+        values.insert("bench_folder", Value::One(bench_folder));
+        self.measure_driver_alone(series, folder, &values)
+    }
+
+    fn measure_driver_alone(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        values: &Values,
+    ) -> Result<Measured, MeasureError> {
+        let driven = self.drive(series, folder, values, None, None)?;
+        Ok(Measured {
+            loading: driven.wall,
+            driven,
+            ..Measured::default()
+        })
+    }
+
+    /// The request of a series to a running server, with the values that its seeds captured.
+    ///
+    /// # Errors
+    /// When a gRPC message does not fit its .proto file.
+    pub fn request<'s>(&self, series: &PlannedSeries<'s>, target: &Target) -> Result<Request<'s>, MeasureError> {
+        let endpoint = Endpoint {
+            address: &target.front.address,
+            protocol: series.protocol,
+            ca: &target.ca,
+        };
+        Request::new(self.root, series.server, series.operation, endpoint, &target.captured)
+    }
+
+    /// Starts one of a side's servers and waits until it is ready. Its output goes to `folder`.
+    ///
+    /// # Errors
+    /// When it cannot be started, ends early, or is not ready in time.
+    pub fn start(&self, side: &Side, server: &Server, folder: &Path) -> Result<Target, MeasureError> {
+        Target::start(side, server, &self.context(folder))
+    }
+
+    /// What processes of servers are started with.
+    pub(crate) fn context<'b>(&'b self, folder: &'b Path) -> LaunchContext<'b> {
+        LaunchContext {
+            folder,
+            cores: &self.cores,
+            tls: &self.tls,
+            interrupt: &self.interrupt,
+            kept: Some(&self.kept),
+            data_folder: None,
+            host: self.host.as_ref(),
+            listen_ip: self.driver_host.as_ref().map(Host::local_ip),
+        }
+    }
+
+    /// The values of the driver's placeholders, for a running server.
+    pub(in crate::measure) fn values(&self, series: &PlannedSeries, target: &Target, folder: &Path) -> Values {
+        let mut values = self.values_at(series, &target.front.address, &target.ca, folder);
+        values::fill_request(&mut values, series, &target.captured);
+        values
+    }
+
+    /// The values of the driver's placeholders, for a server at an address.
+    pub(crate) fn values_at(&self, series: &PlannedSeries, address: &str, ca: &Path, folder: &Path) -> Values {
+        let path = |name: &str, local: PathBuf| match &self.driver_host {
+            Some(host) => host.load_file(name),
+            None => local.to_string_lossy().into_owned(),
+        };
+        let locations = Locations {
+            address,
+            raw: &path(files::RAW, folder.join(files::RAW)),
+            body_file: &path(files::BODY, folder.join(files::BODY)),
+            protoset: &path(files::PROTOSET, folder.join(files::PROTOSET)),
+            driver_folder: &path(files::DRIVER, series.driver.folder.clone()),
+            project: &path(files::PROJECT, self.root.to_path_buf()),
+            ca: &ca.to_string_lossy(),
+        };
+        let mut values = values::of(series, &locations);
+        values::set_amount(&mut values, &series.load.amount);
+        values
+    }
+
+    /// Runs the driver once; its output is in `folder` afterwards.
+    pub(in crate::measure) fn drive(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        values: &Values,
+        target: Option<&mut Target>,
+        monitor: Option<LoadMonitor>,
+    ) -> Result<DriverStats, MeasureError> {
+        let raw = folder.join(files::RAW);
+        if raw.exists() {
+            written(&raw, fs::remove_file(&raw))?;
+        }
+        self.driver_run(series, folder, values)?
+            .run(target, monitor, &self.interrupt)
+    }
+
+    /// A run of the driver that writes its output to `folder`.
+    pub(crate) fn driver_run<'d>(
+        &'d self,
+        series: &PlannedSeries<'d>,
+        folder: &'d Path,
+        values: &Values,
+    ) -> Result<Drive<'d>, MeasureError> {
+        let (server_host, driver_host) = (self.host.as_ref(), self.driver_host.as_ref());
+        let driver_cores = driver_host.map_or_else(|| self.cores.driver_threads(), Host::cpus);
+        let cores_at_most = series.mode.cores_at_most.map_or(usize::MAX, usize::from);
+        Ok(Drive {
+            launch: Launch {
+                argv: self.driver_argv(series, values)?,
+                folder,
+                env: values::environment(series, values),
+                stdout: folder.join(files::STDOUT),
+                stderr: folder.join(files::STDERR),
+                cores: &self.cores.driver,
+            },
+            name: &series.driver.name,
+            raw: folder.join(files::RAW),
+            timeout: timeout(&series.load),
+            driver_cores: cores_at_most.min(driver_cores),
+            server_cores: server_host.map_or_else(|| self.cores.server_threads(), Host::cpus),
+            group: None,
+            host: driver_host,
+        })
+    }
+
+    /// The driver's command for a series, program first.
+    ///
+    /// # Errors
+    /// When an argument that is not optional has no value.
+    ///
+    /// # Panics
+    /// When the driver's program was not found before.
+    pub fn driver_argv(&self, series: &PlannedSeries, values: &Values) -> Result<Vec<String>, MissingValue> {
+        let program = self.drivers[&series.driver.name].to_string_lossy().into_owned();
+        let args = expand(&series.mode.args, values)?;
+        Ok(std::iter::once(program).chain(args).collect())
+    }
+}
+
+/// The time limit of a driver run: `load.timeout`, or a multiple of the load's length. A load by number of requests
+/// gets 1 ms for each request, far more than any server here needs.
+#[must_use]
+pub fn timeout(load: &Load) -> Duration {
+    const SPARE: Duration = Duration::from_secs(30);
+    let derived = match &load.amount {
+        Amount::Requests(requests) | Amount::Counted { many: requests, .. } => Duration::from_millis(*requests) + SPARE,
+        Amount::Duration(Span(length)) => *length * 2 + SPARE,
+        Amount::Stages(stages) => total(stages) * 2 + SPARE,
+        Amount::Starts(starts) => Duration::from_secs(u64::from(*starts) + 1) + SPARE,
+        Amount::Samples(_) => SPARE,
+    };
+    load.timeout.map_or(derived, |span| span.0)
+}
+
+/// The command line that runs `wirebench first-answer` with a file.
+fn start_command(spec: &Path) -> String {
+    let wirebench = std::env::current_exe().unwrap_or_else(|_| "wirebench".into());
+    shell_words::join([&*wirebench.to_string_lossy(), "first-answer", &*spec.to_string_lossy()])
+}
+
+/// A running server whose probe succeeded.
+#[derive(Debug)]
+pub struct RunningTarget<'a> {
+    harness: &'a Harness<'a>,
+    request: Request<'a>,
+    target: Target,
+    folder: PathBuf,
+}
+
+impl<'a> RunningTarget<'a> {
+    /// Starts the server of a series; the side must declare it and have built it. Its output goes to `folder`.
+    ///
+    /// # Errors
+    /// When it does not start, or its response is wrong.
+    ///
+    /// # Panics
+    /// When the side does not declare the server, or has not built it.
+    pub fn start(
+        harness: &'a Harness<'a>,
+        series: &PlannedSeries<'a>,
+        side: &Side,
+        folder: PathBuf,
+    ) -> Result<Self, MeasureError> {
+        let target = harness.start(side, &side.server_of(series), &folder)?;
+        let request = harness.request(series, &target)?;
+        request.check(&target.front.address)?;
+        written(&folder, files::write(&request, &folder))?;
+        Ok(Self {
+            harness,
+            request,
+            target,
+            folder,
+        })
+    }
+
+    /// One load, without a warm-up, and a probe after it.
+    ///
+    /// # Errors
+    /// When a process of the server or the driver fails, or the user interrupts.
+    pub fn load(&mut self, series: &PlannedSeries) -> Result<Measured, MeasureError> {
+        let values = self.harness.values(series, &self.target, &self.folder);
+        let monitor = LoadMonitor::of(&self.target);
+        let driven = self
+            .harness
+            .drive(series, &self.folder, &values, Some(&mut self.target), Some(monitor))?;
+        let wrong = self.request.check(&self.target.front.address).err();
+        Ok(Measured {
+            loading: driven.wall,
+            peak_rss_bytes: self.target.usage.peak_rss_bytes(),
+            driven,
+            wrong_afterwards: wrong.map(|error| error.to_string()),
+            ..Measured::default()
+        })
+    }
+
+    /// Stops it.
+    ///
+    /// # Errors
+    /// When a process cannot be waited for.
+    pub fn stop(self) -> Result<(), MeasureError> {
+        written(&self.folder, self.target.stop())
     }
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use crate::measure::error::MeasureError;
 use crate::measure::process::{Launch, describe_exit, tail};
 use crate::measure::side::{Side, in_folder};
 use crate::measure::startup::PORT;
+use crate::measure::target::command::LaunchContext;
 use crate::measure::target::command::{environment, values};
-use crate::measure::target::context::LaunchContext;
-use crate::measure::target::error::TargetError;
-use crate::measure::target::instance::Instance;
+use crate::measure::target::instance::{Instance, last_words};
+use crate::measure::target::spawn::cannot_start;
 use wirebench_declare::args::expand;
 use wirebench_declare::server::{Before, Server};
 
@@ -27,7 +28,7 @@ pub(super) fn run(
     context: &LaunchContext,
     tiers: &[Instance],
     first_time: bool,
-) -> Result<(), TargetError> {
+) -> Result<(), MeasureError> {
     let front = &server.front;
     let placeholders = values(context.ip_of(front), context, PORT, tiers);
     let env = environment(side, front, context, PORT, tiers);
@@ -36,28 +37,27 @@ pub(super) fn run(
         let argv = expand(&before.command, &placeholders).expect("Server::check refuses unknown placeholders");
         let command = shell_words::join(&argv);
         if context.host.is_some() {
-            return Err(TargetError::BeforeElsewhere {
-                server: server.name.clone(),
-                command,
-            });
+            return Err(MeasureError::Failed(format!(
+                "server {}: {command} runs before it, and its files are not on the server's host; \
+                    measure it on one machine, or leave it out with --server",
+                server.name
+            )));
         }
         let file = |stream: &str| context.folder.join(format!("before-{number}.{stream}"));
         let launch = Launch {
-            argv: &in_folder(&argv, &side.folder),
+            argv: in_folder(&argv, &side.folder),
             folder: &side.folder,
-            env: &env,
+            env: env.clone(),
             stdout: file("stdout"),
             stderr: file("stderr"),
             cores: &context.cores.server,
         };
-        let mut group = launch.start().map_err(|source| TargetError::Start {
-            server: server.name.clone(),
-            program: command.clone(),
-            source,
-        })?;
+        let mut group = launch
+            .start()
+            .map_err(|error| cannot_start(&server.name, &command, &error))?;
         while !group.has_ended() && group.started.elapsed() < TIME_LIMIT {
             if context.interrupt.is_requested() {
-                return Err(TargetError::Interrupted);
+                return Err(MeasureError::Interrupted);
             }
             std::thread::sleep(POLL);
         }
@@ -68,12 +68,11 @@ pub(super) fn run(
             Ok(status) => describe_exit(status),
             Err(error) => error.to_string(),
         };
-        return Err(TargetError::Before {
-            server: server.name.clone(),
-            command,
-            how,
-            output: tail(&file("stderr")),
-        });
+        return Err(MeasureError::Failed(format!(
+            "server {}: {command}, which runs before it, {how}{}",
+            server.name,
+            last_words(&tail(&file("stderr")))
+        )));
     }
     Ok(())
 }

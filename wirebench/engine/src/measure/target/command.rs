@@ -1,13 +1,19 @@
 //! The command line and the environment of a server's process.
+//!
+//! What starting a server's processes needs besides their declarations.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::Arc;
 
+use crate::measure::cores::Cores;
+use crate::measure::interrupt::Interrupt;
 use crate::measure::remote::Host;
 use crate::measure::side::Side;
-use crate::measure::target::context::LaunchContext;
 use crate::measure::target::instance::Instance;
+use crate::measure::target::tiers::KeptTiers;
+use crate::measure::tls::TlsFiles;
 use wirebench_declare::args::{Arg, Value, expand, fill};
 use wirebench_declare::server::authority;
 use wirebench_declare::tier::{DATA, Part};
@@ -73,7 +79,7 @@ pub(in crate::measure) fn environment(
 }
 
 /// True if a process is a tier whose arguments or environment name `{data}`, so that it gets an empty folder.
-pub(in crate::measure) fn names_data_folder(part: &Part) -> bool {
+pub(super) fn names_data_folder(part: &Part) -> bool {
     let in_env = |text: &String| text.contains(&format!("{{{DATA}}}"));
     let in_args = part.args.iter().flat_map(Arg::placeholders).any(|name| name == DATA);
     part.tier.is_some() && (in_args || part.env.values().any(in_env))
@@ -84,5 +90,37 @@ pub(in crate::measure) fn output_file(part: &Part, stream: &str) -> String {
     match &part.tier {
         None => format!("server.{stream}"),
         Some(tier) => format!("tier-{tier}.{stream}"),
+    }
+}
+
+/// Where and with what the processes of a server are started.
+#[derive(Debug, Clone, Copy)]
+pub struct LaunchContext<'a> {
+    /// The folder for their output.
+    pub folder: &'a Path,
+    /// The cores that they run on.
+    pub cores: &'a Cores,
+    /// The certificate that they show to clients.
+    pub tls: &'a TlsFiles,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+    /// Takes the tiers with `keep` between rounds; without it, every tier is started for each round.
+    pub kept: Option<&'a Arc<KeptTiers>>,
+    /// The empty folder of the process that is started, if it has one.
+    pub data_folder: Option<&'a Path>,
+    /// The host on which they run; `None` for this machine.
+    pub host: Option<&'a Host>,
+    /// The address of this machine for load generators on another host: the front listens there.
+    pub listen_ip: Option<IpAddr>,
+}
+
+impl LaunchContext<'_> {
+    /// The address at which a process listens. Tiers behind the front get requests only from their own machine.
+    pub(in crate::measure) fn ip_of(&self, part: &Part) -> IpAddr {
+        match (self.host, self.listen_ip) {
+            (Some(host), _) => host.ip(),
+            (None, Some(ip)) if part.tier.is_none() => ip,
+            (None, _) => part.host,
+        }
     }
 }

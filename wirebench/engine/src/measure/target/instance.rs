@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::listening;
 use crate::measure::process::{Group, describe_exit, tail};
 use crate::measure::process_group::ProcessGroup;
-use crate::measure::target::error::{TargetError, last_words};
 use crate::measure::temporary_folder::TemporaryFolder;
 use crate::measure::usage::LocalUsage;
 use crate::measure::usage_reader::UsageReader;
@@ -41,26 +41,22 @@ pub struct Instance {
 impl Instance {
     /// A process that has just been started for one round.
     #[must_use]
-    pub fn new(part: &Part, group: ProcessGroup, address: String, stderr: PathBuf) -> Self {
+    pub(super) fn new(
+        part: &Part,
+        group: ProcessGroup,
+        address: String,
+        stderr: PathBuf,
+        folder: Option<TemporaryFolder>,
+    ) -> Self {
         Self {
             name: part.name().to_owned(),
             group,
             address,
             usage: Arc::new(LocalUsage::groups(&[])),
-            keep: false,
+            keep: part.keep,
             label: part.label(),
             stderr,
-            _folder: None,
-        }
-    }
-
-    /// The same with a folder of its own; if `keep`, it keeps running between rounds.
-    #[must_use]
-    pub(in crate::measure) fn with(self, folder: Option<TemporaryFolder>, keep: bool) -> Self {
-        Self {
             _folder: folder,
-            keep,
-            ..self
         }
     }
 
@@ -78,17 +74,17 @@ impl Instance {
         timeout: Duration,
         interrupt: &Interrupt,
         check: impl Fn() -> Result<(), String>,
-    ) -> Result<(), TargetError> {
+    ) -> Result<(), MeasureError> {
         loop {
             let result = check();
             let waited = self.group.started().elapsed();
             if self.group.has_ended() {
                 let (how, output) = self.reap();
-                return Err(TargetError::Died {
-                    server: self.label.clone(),
-                    how,
-                    output,
-                });
+                return Err(MeasureError::Failed(format!(
+                    "server {}: {how} before it was ready{}",
+                    self.label,
+                    last_words(&output)
+                )));
             }
             match result {
                 Ok(()) => {
@@ -96,14 +92,14 @@ impl Instance {
                     return Ok(());
                 }
                 Err(last) if waited > timeout => {
-                    return Err(TargetError::NotReady {
-                        server: self.label.clone(),
-                        timeout,
-                        last: self.with_listen_addresses(last),
-                        output: self.last_output(),
-                    });
+                    return Err(MeasureError::NotReady(format!(
+                        "server {}: not ready within {timeout:?} (last answer: {}); raise its ready_timeout if it needs longer{}",
+                        self.label,
+                        self.with_listen_addresses(last),
+                        last_words(&self.last_output())
+                    )));
                 }
-                Err(_) if interrupt.is_requested() => return Err(TargetError::Interrupted),
+                Err(_) if interrupt.is_requested() => return Err(MeasureError::Interrupted),
                 Err(_) => std::thread::sleep(POLL),
             }
         }
@@ -159,5 +155,14 @@ impl Instance {
     /// When it cannot be waited for.
     pub(super) fn stop(mut self) -> io::Result<()> {
         self.group.stop(STOP_GRACE).map(drop)
+    }
+}
+
+/// A program's last output as the end of a sentence; empty if it printed nothing.
+pub(super) fn last_words(output: &str) -> String {
+    if output.is_empty() {
+        String::new()
+    } else {
+        format!("; its last words: {output}")
     }
 }

@@ -2,10 +2,7 @@
 
 mod before;
 mod command;
-mod context;
-pub(super) mod error;
 mod instance;
-mod kept;
 mod spawn;
 mod tiers;
 
@@ -16,6 +13,7 @@ use std::time::Duration;
 
 use crate::measure::captured::Captured;
 use crate::measure::endpoint::Endpoint;
+use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Ending;
 use crate::measure::process_group::ProcessGroup;
@@ -27,12 +25,10 @@ use crate::measure::tls::TlsFiles;
 use crate::measure::usage_reader::UsageReader;
 use wirebench_declare::server::Server;
 
-pub(super) use command::{argv, environment, names_data_folder, output_file};
-pub use context::LaunchContext;
-pub use error::TargetError;
+pub use command::LaunchContext;
+pub(super) use command::{argv, environment};
 pub use instance::Instance;
-pub use kept::KeptTiers;
-pub use tiers::Tiers;
+pub use tiers::{KeptTiers, Tiers};
 
 /// A running server: the front, and the tiers behind it.
 #[derive(Debug)]
@@ -56,7 +52,7 @@ impl Target {
     ///
     /// # Errors
     /// When one of its processes cannot be started, ends early, or is not ready in time, or a seed fails.
-    pub fn start(side: &Side, server: &Server, context: &LaunchContext) -> Result<Self, TargetError> {
+    pub fn start(side: &Side, server: &Server, context: &LaunchContext) -> Result<Self, MeasureError> {
         let mut target = Self::launch(side, server, context)?;
         let (address, ca) = (target.front.address.clone(), target.ca.clone());
         let check = || is_ready(&server.front.ready, &address, server.protocols[0], &ca);
@@ -69,7 +65,7 @@ impl Target {
     ///
     /// # Errors
     /// When a seed fails.
-    pub fn send_seeds(&mut self, server: &Server) -> Result<(), TargetError> {
+    pub fn send_seeds(&mut self, server: &Server) -> Result<(), MeasureError> {
         let endpoint = Endpoint {
             address: &self.front.address,
             protocol: server.protocols[0],
@@ -84,7 +80,7 @@ impl Target {
     ///
     /// # Errors
     /// When the front cannot be started, or a tier does not get ready.
-    pub fn launch(side: &Side, server: &Server, context: &LaunchContext) -> Result<Self, TargetError> {
+    pub fn launch(side: &Side, server: &Server, context: &LaunchContext) -> Result<Self, MeasureError> {
         let (tiers, captured) = Tiers::start(side, server, context)?;
         before::run(side, server, context, &tiers.list, tiers.is_new)?;
         let front = spawn(side, &server.front, context, &tiers.list)?;
@@ -108,7 +104,7 @@ impl Target {
         server: &Server,
         interrupt: &Interrupt,
         check: impl Fn() -> Result<(), String>,
-    ) -> Result<(), TargetError> {
+    ) -> Result<(), MeasureError> {
         self.front
             .wait_until_ready(server.front.ready_timeout.0, interrupt, check)?;
         // A tier that runs since an earlier round was ready before.

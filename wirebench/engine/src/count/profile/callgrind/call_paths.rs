@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::count::profile::callgrind::context;
-use crate::count::profile::callgrind::format::Call;
+use crate::count::profile::callgrind::format::{Call, context_frames};
 use crate::count::profile::callgrind::functions::{Blamed, Functions};
 use crate::count::profile::stacks::FrameId;
 
@@ -75,7 +74,7 @@ impl CallPaths {
     /// Calls from the very context that the text names as the caller's. A text names a limited number of callers, so the
     /// caller's own text may go on where it ends.
     fn direct_calls(&self, context: usize, functions: &Functions) -> Vec<Call> {
-        let Some((_, named)) = context::frames(functions.contexts[context].text).get(1).copied() else {
+        let Some((_, named)) = context_frames(functions.contexts[context].text).get(1).copied() else {
             return Vec::new();
         };
         let is_named = |caller: usize| {

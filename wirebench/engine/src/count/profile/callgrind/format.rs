@@ -4,12 +4,13 @@
 //! The format is described in valgrind's manual, chapter "Callgrind Format Specification". Costs of calls are
 //! inclusive: sums over costs that are listed elsewhere in the file. They are used only to weigh the callers of a
 //! function.
+//!
+//! Splits callgrind's function names under `--separate-callers`: the function and its callers, joined by `'`.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::count::profile::callgrind::context;
-use crate::count::profile::error::{ProfileError, quoted};
+use crate::count::profile::error::{line_error, quoted};
 
 /// A function in one calling context.
 #[derive(Debug, Default, Clone, Copy)]
@@ -67,7 +68,7 @@ impl Costs<'_> {
         self.mixes_up_callers = true;
         let contexts = self.contexts.iter();
         let left_out: Vec<bool> = contexts
-            .map(|context| is_left_out(context::frames(context.text)[0].0))
+            .map(|context| is_left_out(context_frames(context.text)[0].0))
             .collect();
         self.costs.retain(|cost| !left_out[cost.context]);
         self.total = self.costs.iter().map(|cost| cost.instructions).sum();
@@ -75,11 +76,8 @@ impl Costs<'_> {
 }
 
 /// Reads the text of `file`, whose name is for errors only.
-pub(super) fn parse<'a>(file: &Path, text: &'a str) -> Result<Costs<'a>, ProfileError> {
-    let whole = |wrong: &str| ProfileError::Whole {
-        file: file.to_owned(),
-        wrong: wrong.to_owned(),
-    };
+pub(super) fn parse<'a>(file: &Path, text: &'a str) -> Result<Costs<'a>, String> {
+    let whole = |wrong: &str| format!("{}: {wrong}", file.display());
     if !text.starts_with("# callgrind format\n") {
         return Err(whole(
             "does not begin with `# callgrind format`: not a file of valgrind's callgrind, or of one before 3.13",
@@ -87,11 +85,9 @@ pub(super) fn parse<'a>(file: &Path, text: &'a str) -> Result<Costs<'a>, Profile
     }
     let mut reader = Reader::default();
     for (at, line) in text.lines().enumerate() {
-        reader.line(line).map_err(|wrong| ProfileError::Line {
-            file: file.to_owned(),
-            line: at + 1,
-            wrong: format!("{wrong}, found {}", quoted(line)),
-        })?;
+        reader
+            .line(line)
+            .map_err(|wrong| line_error(file, at + 1, &format!("{wrong}, found {}", quoted(line))))?;
     }
     if !reader.ended || !text.ends_with('\n') {
         return Err(whole(
@@ -292,5 +288,84 @@ fn subposition(cell: &str, last: u64) -> Option<u64> {
         b'-' => last.checked_sub(number(&cell[1..])?),
         b'*' if cell.len() == 1 => Some(last),
         _ => number(cell),
+    }
+}
+
+/// The parts of `inner'2'caller'main`, innermost first, each with all of the text that begins there: a caller's own
+/// context. A function that calls itself is there once; the depth of its recursion (`'2`) is left out.
+pub(super) fn context_frames(context: &str) -> Vec<(&str, &str)> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in context.match_indices('\'') {
+        if is_separator(&context[start..at]) {
+            parts.push((&context[start..at], &context[start..]));
+            start = at + 1;
+        }
+    }
+    parts.push((&context[start..], &context[start..]));
+    let is_depth = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.retain(|(part, _)| !is_depth(part));
+    parts
+}
+
+/// A `'` ends a function's name unless it begins a lifetime, as in `<&'a T>`, `for<'a>` and `dyn A + 'a`.
+fn is_separator(before: &str) -> bool {
+    let ends_name = !before.ends_with(['<', '&', ' ', '(', ',']);
+    let operator = ["operator<", "operator<<", "operator&", "operator&&", "operator,"];
+    !before.is_empty() && (ends_name || operator.iter().any(|name| before.ends_with(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::{any, prop_assert_eq, prop_oneof, proptest};
+
+    use super::context_frames;
+
+    fn names(context: &str) -> Vec<&str> {
+        context_frames(context).into_iter().map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn a_context_is_a_function_and_its_callers() {
+        for (context, expected) in [
+            ("main", vec!["main"]),
+            ("c'b'main", vec!["c", "b", "main"]),
+            ("walk'2'main", vec!["walk", "main"]),
+            ("main'(below main)'0x1ab70", vec!["main", "(below main)", "0x1ab70"]),
+            ("<&'a T as m::A<'_>>::f'main", vec!["<&'a T as m::A<'_>>::f", "main"]),
+            (
+                "f<dyn for<'a> Fn(&'a u8) + 'static>'g",
+                vec!["f<dyn for<'a> Fn(&'a u8) + 'static>", "g"],
+            ),
+            ("operator<<'main", vec!["operator<<", "main"]),
+            (
+                "f(int)'operator new(unsigned long)'g",
+                vec!["f(int)", "operator new(unsigned long)", "g"],
+            ),
+            ("h::{{closure}}'h::run", vec!["h::{{closure}}", "h::run"]),
+            ("", vec![""]),
+        ] {
+            assert_eq!(names(context), expected, "{context}");
+        }
+    }
+
+    #[test]
+    fn a_caller_comes_with_its_own_context() {
+        assert_eq!(context_frames("c'b'main")[1], ("b", "b'main"));
+    }
+
+    proptest! {
+        #[test]
+        fn joined_names_are_split_again(parts in vec(prop_oneof!["[a-z_:]{1,9}", "<&'a [a-z]{1,5}>::[a-z]", "[a-z]{1,3}<dyn A \\+ 'b>"], 1..9)) {
+            let context = parts.join("'");
+            prop_assert_eq!(names(&context), parts);
+        }
+
+        #[test]
+        fn any_text_is_split(text in any::<String>(), crooked in "['<>& (),0-9a]{0,20}") {
+            context_frames(&text);
+            context_frames(&crooked);
+        }
     }
 }

@@ -1,16 +1,16 @@
 //! Resolves callgrind's contexts and addresses to named functions.
+//!
+//! One program or library that callgrind names: its symbols, and how much of its code has no names.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 
-use crate::count::profile::callgrind::context;
-use crate::count::profile::callgrind::format::{Context, Cost};
-use crate::count::profile::callgrind::object::Object;
-use crate::count::profile::frame::{Frame, Origin};
-use crate::count::profile::owner::Rule;
+use crate::count::profile::callgrind::format::{Context, Cost, context_frames};
+use crate::count::profile::frame::{Frame, Origin, Rule};
 use crate::count::profile::stacks::{FrameId, Stacks};
-use crate::count::profile::symbols::is_system;
+use crate::count::profile::symbols::{Symbols, is_system};
 use crate::count::profile::tree::Tree;
 use crate::count::profile::{names, origin};
 use wirebench_record::counts::Source;
@@ -118,13 +118,13 @@ impl<'a> Functions<'a> {
     /// The physical function of a context, without its callers.
     pub(super) fn innermost(&mut self, context: usize) -> Option<FrameId> {
         let Context { text, object } = self.contexts[context];
-        let (name, _) = *context::frames(text).first()?;
+        let (name, _) = *context_frames(text).first()?;
         Some(self.physical(name, Some(object)))
     }
 
     /// The callers that a context's text names, outermost first.
     pub(super) fn named_callers(&mut self, context: usize) -> Vec<FrameId> {
-        let parts = context::frames(self.contexts[context].text);
+        let parts = context_frames(self.contexts[context].text);
         let callers = parts.iter().skip(1).rev();
         callers
             .map(|&(name, own_context)| self.physical(name, self.by_context.get(own_context).copied()))
@@ -180,7 +180,7 @@ impl<'a> Functions<'a> {
 /// The place of each function's own code; of several places one that has line tables, then the most expensive: after a program went
 /// to another stack, callgrind takes a little of other functions' code for the function's.
 fn bodies<'a>(contexts: &[Context<'a>], costs: &[Cost]) -> HashMap<&'a str, (&'a str, u64)> {
-    let names = contexts.iter().map(|context| context::frames(context.text)[0].0);
+    let names = contexts.iter().map(|context| context_frames(context.text)[0].0);
     let names: Vec<&str> = names.collect();
     let mut places: HashMap<(&str, &str, u64), u64> = HashMap::new();
     for cost in costs {
@@ -199,4 +199,70 @@ fn bodies<'a>(contexts: &[Context<'a>], costs: &[Cost]) -> HashMap<&'a str, (&'a
         }
     }
     bodies.into_iter().map(|(name, (place, _))| (name, place)).collect()
+}
+
+/// Below this share of a run's instructions there is no remark, percent.
+const REMARKED_PERCENT: u64 = 1;
+
+/// Facts about one object file.
+pub(super) struct Object<'a> {
+    path: &'a str,
+    pub(super) symbols: Option<Symbols>,
+    instructions: u64,
+    unnamed: u64,
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn open(path: &'a str, tree: &Tree) -> Self {
+        let own = path.starts_with('/') && !is_system(path);
+        Self {
+            path,
+            symbols: if own {
+                Symbols::open(Path::new(path), tree)
+            } else {
+                None
+            },
+            instructions: 0,
+            unnamed: 0,
+        }
+    }
+
+    pub(super) fn spent(&mut self, instructions: u64, unnamed: bool) {
+        self.instructions = self.instructions.saturating_add(instructions);
+        if unnamed {
+            self.unnamed = self.unnamed.saturating_add(instructions);
+        }
+    }
+
+    /// Its file's name; `None` for code without a file.
+    fn name(&self) -> Option<&'a str> {
+        self.path
+            .rsplit('/')
+            .next()
+            .filter(|name| !name.is_empty() && *name != "???")
+    }
+
+    pub(super) fn remark(&self, total: u64) -> Option<String> {
+        let share = |part: u64, whole: u64| u128::from(part) * 100 / u128::from(whole.max(1));
+        let percent = share(self.instructions, total);
+        if percent < u128::from(REMARKED_PERCENT) || is_system(self.path) {
+            return None;
+        }
+        let Some(name) = self.name() else {
+            return Some(format!(
+                "{percent} % of the instructions ran in code of no file, as a JIT compiler makes it: its functions are addresses"
+            ));
+        };
+        if share(self.unnamed, self.instructions) >= 50 {
+            return Some(format!(
+                "{name} has no symbols: its functions are addresses; build it with debug = \"line-tables-only\" and without strip"
+            ));
+        }
+        let lines = self.symbols.as_ref().is_some_and(|symbols| symbols.has_lines);
+        (!lines).then(|| {
+            format!(
+                "{name} has no line tables: inlined functions are not named; build it with debug = \"line-tables-only\""
+            )
+        })
+    }
 }

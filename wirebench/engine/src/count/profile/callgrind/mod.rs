@@ -6,35 +6,55 @@
 //! call. The cost of a context that is called from several places is split in proportion to the cost of the calls from each.
 
 mod call_paths;
-mod context;
 mod format;
 mod functions;
-mod instructions;
-mod object;
 mod resolver;
 #[cfg(test)]
 mod tests;
 
-pub use instructions::Instructions;
-
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use self::resolver::resolve;
-use crate::count::profile::error::{ProfileError, text_of};
+use crate::count::profile::error::text_of;
+use crate::count::profile::lines::RunCost;
 use crate::count::profile::tree::Tree;
 use wirebench_declare::runtime::UnderCallgrind;
+
+/// The instructions of one run.
+#[derive(Debug, Clone)]
+pub struct Instructions {
+    /// All instructions that callgrind counted.
+    pub cost: RunCost,
+    /// Calls of each of the project's own functions. A function that is inlined everywhere has none.
+    pub calls: BTreeMap<String, u64>,
+    /// Remarks on the names, one sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl Instructions {
+    /// Adds the costs of another process of the same run.
+    pub fn absorb(&mut self, other: Self) {
+        self.cost.absorb(&other.cost);
+        for (function, times) in other.calls {
+            let sum = self.calls.entry(function).or_insert(0);
+            *sum = sum.saturating_add(times);
+        }
+        self.remarks.extend(other.remarks);
+    }
+}
 
 /// Reads a file, and the line tables of the programs that it names, if they still exist. `tree` says which
 /// sources are the project's own, `runtime` which functions are left out.
 ///
 /// # Errors
 /// A file that cannot be read, that is not callgrind's, was written without `--dump-instr=yes`, or was cut off.
-pub fn read(file: &Path, tree: &Tree, runtime: Option<&UnderCallgrind>) -> Result<Instructions, ProfileError> {
+pub fn read(file: &Path, tree: &Tree, runtime: Option<&UnderCallgrind>) -> Result<Instructions, String> {
     let text = text_of(file)?;
     Ok(resolve(parse(file, &text, runtime)?, tree))
 }
 
-fn parse<'a>(file: &Path, text: &'a str, runtime: Option<&UnderCallgrind>) -> Result<format::Costs<'a>, ProfileError> {
+fn parse<'a>(file: &Path, text: &'a str, runtime: Option<&UnderCallgrind>) -> Result<format::Costs<'a>, String> {
     let mut costs = format::parse(file, text)?;
     if let Some(runtime) = runtime {
         costs.leave_out(|function| runtime.leaves_out(function));
@@ -47,7 +67,7 @@ fn parse<'a>(file: &Path, text: &'a str, runtime: Option<&UnderCallgrind>) -> Re
 ///
 /// # Errors
 /// A file that cannot be read, is not callgrind's, or was cut off; with a runtime, one written without `--dump-instr=yes`.
-pub fn total(file: &Path, runtime: Option<&UnderCallgrind>) -> Result<u64, ProfileError> {
+pub fn total(file: &Path, runtime: Option<&UnderCallgrind>) -> Result<u64, String> {
     let text = text_of(file)?;
     if runtime.is_some() {
         return Ok(parse(file, &text, runtime)?.total);
@@ -58,10 +78,9 @@ pub fn total(file: &Path, runtime: Option<&UnderCallgrind>) -> Result<u64, Profi
         .try_fold(0, |sum: u64, number| Some(sum.saturating_add(number?)));
     match sum {
         Some(sum) if sum > 0 => Ok(sum),
-        _ => Err(ProfileError::Whole {
-            file: file.to_owned(),
-            wrong: "has no `totals:` line: valgrind was killed while writing; stop the server with SIGINT or SIGTERM and wait"
-                .into(),
-        }),
+        _ => Err(format!(
+            "{}: has no `totals:` line: valgrind was killed while writing; stop the server with SIGINT or SIGTERM and wait",
+            file.display()
+        )),
     }
 }

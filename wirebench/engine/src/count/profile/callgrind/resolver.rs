@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use crate::count::profile::callgrind::Instructions;
 use crate::count::profile::callgrind::call_paths::{CallPaths, split};
 use crate::count::profile::callgrind::format::{Call, Context, Cost, Costs};
 use crate::count::profile::callgrind::functions::{AddressFunctions, Blamed, Functions};
-use crate::count::profile::callgrind::instructions::Instructions;
-use crate::count::profile::lines::Lines;
+use crate::count::profile::frame::Rule;
+use crate::count::profile::lines::{Lines, RunCost};
 use crate::count::profile::names;
-use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::FrameId;
 use crate::count::profile::tree::Tree;
 
@@ -49,11 +49,13 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
         lines.add(functions.name(function), &functions.sources[source], cost);
     }
     Instructions {
-        total,
         calls: times_called(&calls, &mut functions),
         remarks: remarks(&functions, total),
-        stacks: functions.stacks,
-        lines,
+        cost: RunCost {
+            total,
+            stacks: functions.stacks,
+            lines,
+        },
     }
 }
 

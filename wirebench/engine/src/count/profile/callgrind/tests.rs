@@ -50,12 +50,13 @@ totals: 41
 ";
 
 fn text(file: &str) -> Result<Instructions, String> {
-    let costs = parse(Path::new("counted.out"), file).map_err(|error| error.to_string())?;
+    let costs = parse(Path::new("counted.out"), file)?;
     Ok(resolve(costs, &Tree::default()))
 }
 
 fn lines(read: &Instructions) -> Vec<String> {
     let mut lines: Vec<String> = read
+        .cost
         .stacks
         .iter()
         .map(|(stack, cost)| {
@@ -84,7 +85,7 @@ fn own_costs_are_read_by_whole_stack_and_inclusive_ones_left_out() {
             "(below main);main;walk 1",
         ]
     );
-    assert_eq!((read.total, read.stacks.total()), (41, 41));
+    assert_eq!((read.cost.total, read.cost.stacks.total()), (41, 41));
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn functions_that_depend_on_timing_are_left_out_of_costs_and_total_but_for_those
     std::fs::write(file.path(), HAND_WRITTEN).unwrap();
     let left = read(file.path(), &Tree::default(), Some(&runtime)).unwrap();
     assert_eq!(lines(&left), ["(below main);main 17", "(below main);main;walk 1"]);
-    assert_eq!((left.total, left.stacks.total()), (18, 18));
+    assert_eq!((left.cost.total, left.cost.stacks.total()), (18, 18));
     assert_eq!(total(file.path(), Some(&runtime)).unwrap(), 18);
     assert_eq!(total(file.path(), None).unwrap(), 41);
 }
@@ -132,7 +133,7 @@ fn a_stack_deeper_than_contexts_name_callers_is_followed_to_its_start() {
 #[test]
 fn functions_that_call_each_other_deeper_than_that_are_no_endless_circle() {
     let read = text(&chain(&["main", "f", "g", "f", "g", "f", "g", "leaf"])).unwrap();
-    assert_eq!(read.stacks.total(), 8);
+    assert_eq!(read.cost.stacks.total(), 8);
     assert!(
         lines(&read).iter().any(|line| line.ends_with("f;g;leaf 1")),
         "{:?}",
@@ -183,7 +184,7 @@ fn several_events_and_parts_are_read() {
         "{HAND_WRITTEN}\n{}",
         HAND_WRITTEN.trim_start_matches("# callgrind format\n")
     );
-    assert_eq!(text(&twice).unwrap().total, 82);
+    assert_eq!(text(&twice).unwrap().cost.total, 82);
 }
 
 #[test]
@@ -224,7 +225,7 @@ fn what_callgrind_does_not_write_is_named_with_its_line() {
 #[test]
 fn a_recorded_file_adds_up() {
     let read = text(&recorded()).unwrap();
-    assert_eq!((read.total, read.stacks.total()), (47_913, 47_913));
+    assert_eq!((read.cost.total, read.cost.stacks.total()), (47_913, 47_913));
     let lines = lines(&read);
     let map = "h2::proto::streams::send::Send::check_headers;http::header::map::hash_elem_using";
     assert!(lines.iter().any(|line| line.contains(map)), "{lines:#?}");
@@ -233,9 +234,7 @@ fn a_recorded_file_adds_up() {
 
 #[test]
 fn a_missing_file_says_what_to_do() {
-    let error = read(Path::new("no/such/file"), &Tree::default(), None)
-        .unwrap_err()
-        .to_string();
+    let error = read(Path::new("no/such/file"), &Tree::default(), None).unwrap_err();
     assert!(
         error.contains("no/such/file: cannot be read") && error.contains("SIGTERM"),
         "{error}"

@@ -13,12 +13,12 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::count::profile::dhat::frame::{DhatFrame, program};
-use crate::count::profile::error::{ProfileError, text_of};
+use crate::count::profile::error::text_of;
+use crate::count::profile::frame::Rule;
 use crate::count::profile::frame::{Frame, Origin};
-use crate::count::profile::lines::Lines;
+use crate::count::profile::lines::RunCost;
 use crate::count::profile::names;
-use crate::count::profile::owner::Rule;
-use crate::count::profile::stacks::{FrameId, Stacks};
+use crate::count::profile::stacks::FrameId;
 use crate::count::profile::symbols::{FunctionRanges, Symbols};
 use crate::count::profile::tree::Tree;
 use wirebench_record::counts::Source;
@@ -27,17 +27,9 @@ use wirebench_record::counts::Source;
 #[derive(Debug, Clone)]
 pub struct Allocated {
     /// The number of blocks.
-    pub blocks: u64,
+    pub blocks: RunCost,
     /// Their requested size in bytes.
-    pub bytes: u64,
-    /// Blocks by call stack.
-    pub block_stacks: Stacks,
-    /// Bytes by call stack.
-    pub byte_stacks: Stacks,
-    /// Blocks by line of the project's own sources, charged to the innermost function of the project's.
-    pub block_lines: Lines,
-    /// Bytes likewise.
-    pub byte_lines: Lines,
+    pub bytes: RunCost,
     /// Remarks on the names, one sentence each.
     pub remarks: Vec<String>,
 }
@@ -45,12 +37,8 @@ pub struct Allocated {
 impl Allocated {
     /// Adds the costs of another process of the same run.
     pub fn absorb(&mut self, other: Self) {
-        self.blocks = self.blocks.saturating_add(other.blocks);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.block_stacks.absorb(&other.block_stacks);
-        self.byte_stacks.absorb(&other.byte_stacks);
-        self.block_lines.absorb(&other.block_lines);
-        self.byte_lines.absorb(&other.byte_lines);
+        self.blocks.absorb(&other.blocks);
+        self.bytes.absorb(&other.bytes);
         self.remarks.extend(other.remarks);
     }
 }
@@ -79,12 +67,9 @@ struct Point {
 ///
 /// # Errors
 /// A file that cannot be read, that is not DHAT's heap profile, version 2, or was cut off.
-pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, ProfileError> {
+pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, String> {
     let text = text_of(file)?;
-    let whole = |wrong: String| ProfileError::Whole {
-        file: file.to_owned(),
-        wrong,
-    };
+    let whole = |wrong: String| format!("{}: {wrong}", file.display());
     let document: Document = serde_json::from_str(&text).map_err(|error| {
         whole(format!(
             "not what valgrind's DHAT writes, or cut off ({error}); stop the server with SIGINT or SIGTERM and wait, and count anew"
@@ -98,12 +83,8 @@ pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, ProfileError> {
     }
     let mut resolver = Resolver::new(&document, tree);
     let mut allocated = Allocated {
-        blocks: 0,
-        bytes: 0,
-        block_stacks: Stacks::new(Rule::Allocations),
-        byte_stacks: Stacks::new(Rule::Allocations),
-        block_lines: Lines::default(),
-        byte_lines: Lines::default(),
+        blocks: RunCost::new(Rule::Allocations),
+        bytes: RunCost::new(Rule::Allocations),
         remarks: resolver.remarks.clone(),
     };
     for point in &document.pps {
@@ -114,18 +95,15 @@ pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, ProfileError> {
                 document.ftbl.len()
             )));
         };
-        allocated.blocks = allocated.blocks.saturating_add(point.tbk);
-        allocated.bytes = allocated.bytes.saturating_add(point.tb);
+
         let frames: Vec<&Frame> = stack.iter().map(|(frame, _)| frame).collect();
         let blamed = stack.iter().rfind(|(frame, _)| frame.origin == Origin::Project);
-        for (stacks, lines, cost) in [
-            (&mut allocated.block_stacks, &mut allocated.block_lines, point.tbk),
-            (&mut allocated.byte_stacks, &mut allocated.byte_lines, point.tb),
-        ] {
-            let ids: Vec<FrameId> = frames.iter().map(|&frame| stacks.frame(frame.clone())).collect();
-            stacks.add(&ids, cost);
+        for (sum, cost) in [(&mut allocated.blocks, point.tbk), (&mut allocated.bytes, point.tb)] {
+            let ids: Vec<FrameId> = frames.iter().map(|&frame| sum.stacks.frame(frame.clone())).collect();
+            sum.total = sum.total.saturating_add(cost);
+            sum.stacks.add(&ids, cost);
             if let Some((frame, Some(source))) = blamed {
-                lines.add(&frame.function, source, cost);
+                sum.lines.add(&frame.function, source, cost);
             }
         }
     }

@@ -6,7 +6,7 @@ use proptest::prelude::{any, prop_assert, proptest};
 use tempfile::TempDir;
 
 use super::{Allocated, read};
-use crate::count::profile::owner::Rule;
+use crate::count::profile::frame::Rule;
 use crate::count::profile::per_request::{FunctionSpending, per_request};
 use crate::count::profile::stacks::Stacks;
 use crate::count::profile::tree::Tree;
@@ -25,7 +25,7 @@ fn written(text: &[u8]) -> (TempDir, PathBuf) {
 
 fn text(text: &[u8]) -> Result<Allocated, String> {
     let (_folder, file) = written(text);
-    read(&file, &Tree::default()).map_err(|error| error.to_string())
+    read(&file, &Tree::default())
 }
 
 fn recorded() -> PathBuf {
@@ -41,15 +41,15 @@ fn own(functions: &[FunctionSpending]) -> Vec<(String, f64)> {
 #[test]
 fn blocks_and_bytes_are_read_by_stack_and_belong_to_who_asked() {
     let read = text(HAND_WRITTEN.as_bytes()).unwrap();
-    assert_eq!((read.blocks, read.bytes), (4, 101));
+    assert_eq!((read.blocks.total, read.bytes.total), (4, 101));
     let none = Stacks::new(Rule::Allocations);
-    let blocks = per_request(&[&none], &[&read.block_stacks], 1);
+    let blocks = per_request(&[&none], &[&read.blocks.stacks], 1);
     assert_eq!(
         own(&blocks.functions(9)),
         [("shop::sell".to_owned(), 3.0), ("main".to_owned(), 1.0)]
     );
     assert_eq!(blocks.folded(), "main;malloc 1000\nmain;shop::sell;alloc;malloc 3000\n");
-    let bytes = per_request(&[&none], &[&read.byte_stacks], 1);
+    let bytes = per_request(&[&none], &[&read.bytes.stacks], 1);
     assert_eq!(own(&bytes.functions(1)), [("shop::sell".to_owned(), 96.0)]);
     assert_eq!(read.remarks.len(), 1, "{:?}", read.remarks);
     assert!(read.remarks[0].contains("build it with debug"), "{:?}", read.remarks);
@@ -58,8 +58,8 @@ fn blocks_and_bytes_are_read_by_stack_and_belong_to_who_asked() {
 #[test]
 fn a_recorded_file_adds_up() {
     let read = read(&recorded(), &Tree::default()).unwrap();
-    assert_eq!((read.blocks, read.bytes), (3605, 580_392));
-    assert_eq!((read.block_stacks.total(), read.byte_stacks.total()), (3605, 580_392));
+    assert_eq!((read.blocks.total, read.bytes.total), (3605, 580_392));
+    assert_eq!((read.blocks.stacks.total(), read.bytes.stacks.total()), (3605, 580_392));
 }
 
 #[test]
