@@ -157,12 +157,9 @@ impl Mode {
     /// Checks the table `table`.
     fn check(&self, place: &Place, table: &str) -> Result<(), DeclareError> {
         let share = self.in_flight_at_least;
+        let key = format!("{table}.in_flight_at_least");
         let message = format!("expected a share between 0 and 1, found {share}");
-        place.refuse_if(
-            !(share > 0.0 && share < 1.0),
-            &format!("{table}.in_flight_at_least"),
-            message,
-        )?;
+        place.refuse_if(!(share > 0.0 && share < 1.0), &key, message)?;
         let known = |word: &str| PLACEHOLDERS.contains(&word) && word != "stdout";
         check_placeholders(place, &format!("{table}.args"), &self.args, known)?;
         let env: Vec<Arg> = self.env.values().cloned().map(Arg::One).collect();
@@ -284,11 +281,8 @@ impl Tool {
         place.refuse_if(!has_one, "tool", "expected exactly one of version and at_least")?;
         let key = "tool.version_pattern";
         let pattern = Regex::new(&self.version_pattern).map_err(|error| place.wrong(key, error.to_string()))?;
-        place.refuse_if(
-            pattern.captures_len() != 2,
-            key,
-            "expected exactly one group in parentheses",
-        )?;
+        let message = "expected exactly one group in parentheses";
+        place.refuse_if(pattern.captures_len() != 2, key, message)?;
         let message = "expected a program and its arguments";
         place.refuse_if(self.version_command.is_empty(), "tool.version_command", message)
     }

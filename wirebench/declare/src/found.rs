@@ -73,10 +73,8 @@ pub(super) fn all<Table: DeserializeOwned, T>(
         }
         for (name, one) in check(table, &place, name)? {
             if let Some(first) = taken.get(&name) {
-                let message = format!(
-                    "{} \"{name}\" is declared twice: {first} and {place}; rename one",
-                    kind.name
-                );
+                let kind = kind.name;
+                let message = format!("{kind} \"{name}\" is declared twice: {first} and {place}; rename one");
                 return Err(DeclareError(message));
             }
             taken.insert(name, place.clone());

@@ -208,10 +208,10 @@ impl Table {
             (_, _, Some(_)) => self.bench(place).map(Operation::Bench),
             (true, None, None) => self.http(place).map(Operation::Http),
             (false, Some(_), None) => self.grpc(place).map(Operation::Grpc),
-            _ => Err(place.wrong(
-                "request",
-                "expected exactly one of path (HTTP), call (gRPC) and bench (a benchmark)",
-            )),
+            _ => {
+                let message = "expected exactly one of path (HTTP), call (gRPC) and bench (a benchmark)";
+                Err(place.wrong("request", message))
+            }
         }
     }
 

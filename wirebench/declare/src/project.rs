@@ -135,12 +135,9 @@ impl Config {
         place.refuse_if(!(8..=1000).contains(&rounds), "compare.rounds", message)?;
         self.count.check(&place.below("count"))?;
         for (name, Profile { rounds, series, .. }) in &self.profiles {
+            let key = format!("profiles.{name}.rounds");
             let message = format!("expected 1 to 1,000, found {rounds}");
-            place.refuse_if(
-                !(1..=1000).contains(rounds),
-                &format!("profiles.{name}.rounds"),
-                message,
-            )?;
+            place.refuse_if(!(1..=1000).contains(rounds), &key, message)?;
             if let Some(error) = series.iter().find_map(|text| Glob::new(text).err()) {
                 return Err(place.wrong(&format!("profiles.{name}.series"), format!("not a glob: {error}")));
             }

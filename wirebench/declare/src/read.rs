@@ -40,11 +40,11 @@ impl Place {
 
     /// A table of the declaration, such as `tiers[0]`.
     pub(crate) fn below(&self, path: &str) -> Self {
-        let table = self.table.as_ref();
-        Self::table(
-            &self.file,
-            table.map_or_else(|| path.to_owned(), |table| format!("{table}.{path}")),
-        )
+        let table = self
+            .table
+            .as_ref()
+            .map_or_else(String::new, |table| format!("{table}."));
+        Self::table(&self.file, table + path)
     }
 
     /// Refuses a key of the declaration if it is wrong.

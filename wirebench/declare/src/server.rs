@@ -111,10 +111,8 @@ impl Server {
         place.refuse_if(benches && is_prepared, "protocols", message)?;
         let folder = table.working_directory.clone().unwrap_or_default();
         let is_below = folder.components().all(|part| matches!(part, Component::Normal(_)));
-        let message = format!(
-            "expected a folder below the project's, such as \"api\", found \"{}\"",
-            folder.display()
-        );
+        let shown = folder.display();
+        let message = format!("expected a folder below the project's, such as \"api\", found \"{shown}\"");
         place.refuse_if(!is_below, "working_directory", message)?;
         let ready = check_ready(table.ready, benches, place)?;
         let host = table.host.unwrap_or(LOOPBACK);

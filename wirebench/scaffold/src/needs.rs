@@ -130,10 +130,9 @@ fn service(service: &Service, examples: &BTreeMap<String, String>) -> Vec<String
     let ports: Vec<String> = service.ports.iter().map(|port| quoted(port)).collect();
     lines.push(format!("  ports: [{}]", ports.join(", ")));
     if !service.health.is_empty() {
-        let options = format!(
-            "--health-cmd \"{}\" --health-interval 2s --health-timeout 5s --health-retries 30",
-            service.health
-        );
+        let command = service.health;
+        let options =
+            format!("--health-cmd \"{command}\" --health-interval 2s --health-timeout 5s --health-retries 30");
         lines.push(format!("  options: {}", quoted(&options)));
     }
     lines

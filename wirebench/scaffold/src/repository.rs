@@ -15,16 +15,11 @@ pub fn below_top(folder: &Path) -> String {
 /// The branch whose pushes are measured: the remote's default, else the current branch, else `main`.
 #[must_use]
 pub fn default_branch(folder: &Path) -> String {
-    let remote = output(
-        folder,
-        &["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"],
-    );
+    let branch = |reference| output(folder, &["symbolic-ref", "--quiet", "--short", reference]);
+    let remote = branch("refs/remotes/origin/HEAD");
     let remote = remote.and_then(|name| Some(name.strip_prefix("origin/")?.to_owned()));
-    let own = || output(folder, &["symbolic-ref", "--quiet", "--short", "HEAD"]);
-    remote
-        .or_else(own)
-        .filter(|name| !name.is_empty())
-        .unwrap_or_else(|| "main".into())
+    let found = remote.or_else(|| branch("HEAD")).filter(|name| !name.is_empty());
+    found.unwrap_or_else(|| "main".into())
 }
 
 /// The number of commits of HEAD in this clone, and whether the clone is shallow; `None` without a commit.

@@ -122,9 +122,9 @@ fn probe_call(
             None => last = format!("HTTP status {} without grpc-status", answer.status),
         }
     }
+    let call = &call.call;
     Err(format!(
-        "{}: it answered {last} to a made-up message: which message does it take?",
-        call.call
+        "{call}: it answered {last} to a made-up message: which message does it take?"
     ))
 }
 

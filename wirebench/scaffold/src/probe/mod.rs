@@ -124,13 +124,10 @@ fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), Pr
         (context.say)(&format!("{}: building it with: {with}", server.name));
     }
     let began = Instant::now();
-    let mut side = Side::new(
-        context.revision.clone(),
-        context.root.to_path_buf(),
-        std::slice::from_ref(server),
-    );
+    let (folder, servers) = (context.root.to_path_buf(), std::slice::from_ref(server));
+    let mut side = Side::new(context.revision.clone(), folder.clone(), servers);
     let builder = Builder {
-        folder: context.root.to_path_buf(),
+        folder,
         interrupt: context.interrupt.clone(),
         ..Builder::default()
     };
