@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::checks::counted;
 use crate::guess;
-use crate::probe::{Evidence, ProbeFailure, ProbedServer};
+use crate::probe::{CONNECTIONS, Evidence, ProbeFailure, ProbedServer};
 use crate::program::Program;
 use crate::proto::Call;
 use wirebench_declare::args::Arg;
@@ -46,14 +46,15 @@ pub(super) fn toml(
         "\nbuiltin_drivers = {}   # load generators: hey (HTTP){ab} and ghz (gRPC); there are also h2load and hyperfine (start-up)",
         list(&drivers)
     );
-    let mut operations: BTreeMap<String, Option<&str>> = BTreeMap::new();
+    let mut operations: BTreeMap<String, (Option<&str>, u32)> = BTreeMap::new();
     for one in probed {
         server(&mut out, one);
         // Each to its load generator: hey cannot send a call, and keeps connections that a server closes.
         for (name, operation) in &one.server.operations {
             let driver = (drivers.len() > 1).then(|| driver(operation, one.closes));
-            let known = operations.entry(name.clone()).or_insert(driver);
-            *known = known.filter(|known| Some(*known) == driver);
+            let known = operations.entry(name.clone()).or_insert((driver, one.connections));
+            known.0 = known.0.filter(|known| Some(*known) == driver);
+            known.1 = known.1.min(one.connections);
         }
     }
     scenarios(&mut out, &operations);
@@ -245,12 +246,17 @@ const FOOT: &str = "
 ";
 
 /// A scenario for each operation, with the only load generator that fits it, if there is one.
-fn scenarios(out: &mut String, operations: &BTreeMap<String, Option<&str>>) {
-    for (operation, driver) in operations {
-        let about = format!("5 seconds of {operation} over 10 connections, one request at a time on each");
+fn scenarios(out: &mut String, operations: &BTreeMap<String, (Option<&str>, u32)>) {
+    for (operation, (driver, connections)) in operations {
+        let about = format!("5 seconds of {operation} over {connections} connections, one request at a time on each");
+        let fewer = if *connections < CONNECTIONS {
+            "   # as many as wait until the server accepts them"
+        } else {
+            ""
+        };
         let _ = write!(
             out,
-            "\n[scenarios.{operation}]\nabout     = {}\noperation = {}\nload      = {{ connections = 10, duration = \"5s\" }}\n",
+            "\n[scenarios.{operation}]\nabout     = {}\noperation = {}\nload      = {{ connections = {connections}, duration = \"5s\" }}{fewer}\n",
             text(&about),
             text(operation)
         );

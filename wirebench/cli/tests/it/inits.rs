@@ -188,6 +188,25 @@ server.serve_forever()
 }
 
 #[test]
+fn a_server_that_closes_connections_gets_no_more_than_its_queue_holds() {
+    for (queue, connections) in [(5, 5), (50, 10)] {
+        let server = format!(
+            "import os\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\nclass Server(HTTPServer):\n    request_queue_size = {queue}\n\
+             if __name__ == '__main__':\n    Server(('127.0.0.1', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n"
+        );
+        let bench = Bench::empty().file("server.py", &server).file("index.html", "page");
+        let ended = bench.run(&["init"]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+        let load = format!("load      = {{ connections = {connections}, duration = \"5s\" }}");
+        assert!(
+            toml.contains("builtin_drivers = [\"ab\"]") && toml.contains(&load),
+            "{toml}"
+        );
+    }
+}
+
+#[test]
 fn a_commit_is_written_with_its_version_and_an_unknown_one_is_said() {
     let commit = "0123456789abcdef0123456789abcdef01234567";
     let uses = |text: &str| format!("uses: {text}");

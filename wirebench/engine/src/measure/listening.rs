@@ -8,6 +8,12 @@ pub fn of(group: i32) -> Vec<SocketAddr> {
     system::listening(group).0.into_iter().collect()
 }
 
+/// How many connections may wait at a port until the program accepts them; `None` if no program listens, or the kernel does not say.
+#[must_use]
+pub fn backlog(port: u16) -> Option<u32> {
+    system::backlog(port)
+}
+
 /// Says of a program without a TCP listener that it listens on a Unix socket, and what to do; `None` if it does not.
 #[must_use]
 pub fn only_unix(group: i32) -> Option<String> {
@@ -75,6 +81,10 @@ mod system {
         in_tree.map(|(process, _)| process).collect()
     }
 
+    pub(super) fn backlog(port: u16) -> Option<u32> {
+        crate::measure::sock_diag::listening().ok()?.remove(&port)
+    }
+
     pub(super) fn kill_all(processes: Processes) {
         for process in processes {
             if process.stat().is_ok_and(|stat| stat.state != 'Z') {
@@ -111,6 +121,10 @@ mod system {
     pub(super) type Processes = ();
 
     pub(super) fn tree(_group: i32) -> Processes {}
+
+    pub(super) fn backlog(_port: u16) -> Option<u32> {
+        None
+    }
 
     pub(super) fn kill_all(_processes: Processes) {}
 

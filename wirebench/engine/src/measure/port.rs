@@ -119,7 +119,8 @@ mod linux {
 
     /// Ports on which a program listens; from /proc where the kernel has no netlink interface for sockets, as in gVisor.
     pub(super) fn listening_ports() -> Option<HashSet<u16>> {
-        sock_diag::listening_ports().ok().or_else(|| {
+        let found = sock_diag::listening().ok();
+        found.map(|found| found.into_keys().collect()).or_else(|| {
             let listening = sockets()?.filter(|entry| entry.state == TcpState::Listen);
             Some(listening.map(|entry| entry.local_address.port()).collect())
         })

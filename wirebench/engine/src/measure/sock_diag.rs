@@ -1,7 +1,7 @@
 //! The kernel's table of TCP sockets, read over netlink (sock_diag(7)). Unlike /proc/net/tcp it can be restricted to listening sockets, which
 //! spares the kernel the walk over its table of connections, several milliseconds long.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
 
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
@@ -20,18 +20,23 @@ pub(super) struct SockDiag {
     socket: Socket,
 }
 
-/// The ports on which a program listens, in this network namespace.
+/// The ports on which a program listens, in this network namespace, each with how many connections may wait there until the program
+/// accepts them.
 ///
 /// # Errors
 /// When the kernel does not offer its table over netlink.
-pub(super) fn listening_ports() -> io::Result<HashSet<u16>> {
+pub(super) fn listening() -> io::Result<HashMap<u16, u32>> {
     let table = SockDiag::open()?;
-    let mut ports = HashSet::new();
+    let mut found = HashMap::new();
     for family in FAMILIES {
-        let sockets = table.all(family, StateFlags::LISTEN)?;
-        ports.extend(sockets.iter().map(|socket| socket.header.socket_id.source_port));
+        for socket in table.all(family, StateFlags::LISTEN)? {
+            // Of a socket that listens, the kernel gives the length of its queue here.
+            let (port, queue) = (socket.header.socket_id.source_port, socket.header.send_queue);
+            let known = found.entry(port).or_insert(queue);
+            *known = queue.min(*known);
+        }
     }
-    Ok(ports)
+    Ok(found)
 }
 
 impl SockDiag {
@@ -129,11 +134,12 @@ mod tests {
             let listener = TcpListener::bind(address).unwrap();
             let port = listener.local_addr().unwrap().port();
             let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            let ports = listening_ports().unwrap();
-            assert!(ports.contains(&port), "{address}");
-            assert!(!ports.contains(&client.local_addr().unwrap().port()), "{address}");
+            let found = listening().unwrap();
+            // The queue that Rust's library asks for, or the machine's limit.
+            assert!((1..=4096).contains(&found[&port]), "{address}: {}", found[&port]);
+            assert!(!found.contains_key(&client.local_addr().unwrap().port()), "{address}");
             drop(listener);
-            let ended = || !listening_ports().unwrap().contains(&port);
+            let ended = || !listening().unwrap().contains_key(&port);
             assert!(becomes_true(ended), "{address}: it has ended");
         }
     }

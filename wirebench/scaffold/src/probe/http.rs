@@ -130,6 +130,8 @@ impl HttpProbe<'_> {
         let mut open = Vec::new();
         let values = values(tried.good.iter().map(|one| one.answer.body.as_slice()));
         for (candidate, path, said) in failed {
+            // A server that knows other paths and not this one: the source is of another program of the repository.
+            let is_of_another = said == "404" && path == candidate.template && !tried.good.is_empty();
             let again = Candidate {
                 paths: with_values(&candidate.template, &values),
                 why: format!("{}, with a value from another response", candidate.why),
@@ -137,7 +139,7 @@ impl HttpProbe<'_> {
                 template: candidate.template,
             };
             let helped = !again.paths.is_empty() && self.first_good(&again, prefixes, &mut tried).is_none();
-            if !helped && candidate.declared && !needs_no_question(&path, &said) {
+            if !helped && candidate.declared && !is_of_another && !needs_no_question(&path, &said) {
                 open.push((path, said, candidate.why));
             }
         }
@@ -236,9 +238,15 @@ fn needs_no_question(path: &str, said: &str) -> bool {
 /// The questions about routes without a good response: one for each, or one for all if there are many.
 fn about_failed(open: &[(String, String, String)]) -> Vec<String> {
     const MOST: usize = 2;
+    const LISTED: usize = 6;
     if open.len() > MOST {
-        let list: Vec<String> = open.iter().map(|(path, said, _)| format!("{path} ({said})")).collect();
-        let (many, list) = (list.len(), list.join(", "));
+        let named = open
+            .iter()
+            .take(LISTED)
+            .map(|(path, said, _)| format!("{path} ({said})"));
+        let more = (open.len() > LISTED).then(|| format!("and {} more", open.len() - LISTED));
+        let list: Vec<String> = named.chain(more).collect();
+        let (many, list) = (open.len(), list.join(", "));
         return vec![format!(
             "GET of {many} routes had no good response: are some of them to be measured? Then declare them with what they need: {list}"
         )];

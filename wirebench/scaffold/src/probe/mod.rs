@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use self::http::KnownRoutes;
 pub use self::probed::ProbeContext;
-pub(crate) use self::probed::{Evidence, ProbeFailure, ProbedServer};
+pub(crate) use self::probed::{CONNECTIONS, Evidence, ProbeFailure, ProbedServer};
 pub(crate) use self::start::declared_with;
 use self::start::{Launcher, Running};
 use crate::files::Files;
@@ -31,6 +31,7 @@ use wirebench_declare::span::Span;
 use wirebench_declare::tier::Part;
 use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
+use wirebench_engine::measure::listening;
 use wirebench_engine::measure::side::Side;
 
 /// Some servers listen before they know their routes (Javalin: 0.3 s), and answer 404 until then. They get this time, and
@@ -194,6 +195,11 @@ fn probe_running(
         return Err(probed.failure(format!("it listens on {at}, {neither}")));
     };
     probed.closes = spoken.closes && first == Protocol::Http;
+    if probed.closes {
+        // Each request connects anew. What does not fit into the queue of connections to accept waits for a second.
+        let queue = listening::backlog(running.port).unwrap_or(CONNECTIONS);
+        probed.connections = queue.clamp(1, CONNECTIONS);
+    }
     probed.evidence.insert("protocols", words.join("; "));
     if protocols.contains(&Protocol::Grpc) {
         calls::probe(context, &address, calls, probed);

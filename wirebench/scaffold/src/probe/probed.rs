@@ -23,6 +23,9 @@ pub struct ProbeContext<'a> {
     pub say: &'a dyn Fn(&str),
 }
 
+/// The connections of a load, if the server has no reason for fewer.
+pub(crate) const CONNECTIONS: u32 = 10;
+
 /// A probed server, ready to be declared.
 #[derive(Debug, Clone)]
 pub(crate) struct ProbedServer {
@@ -38,6 +41,8 @@ pub(crate) struct ProbedServer {
     pub(crate) questions: Vec<String>,
     /// Whether it closes a connection after each response: load generators that keep connections cannot measure it.
     pub(crate) closes: bool,
+    /// The connections of its load.
+    pub(crate) connections: u32,
 }
 
 impl ProbedServer {
@@ -50,6 +55,7 @@ impl ProbedServer {
             more: Vec::new(),
             questions: Vec::new(),
             closes: false,
+            connections: CONNECTIONS,
         }
     }
 
