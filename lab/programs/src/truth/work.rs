@@ -218,9 +218,9 @@ impl Work {
     /// Starts a command; its output goes to `log.out` and `log.err`.
     fn start(&self, argv: &[String], folder: &Path, log: &Path) -> Result<Group, String> {
         let launch = Launch {
-            argv,
+            argv: argv.to_vec(),
             folder,
-            env: &self.settings.environment,
+            env: self.settings.environment.clone(),
             stdout: ended_by(log, "out"),
             stderr: ended_by(log, "err"),
             cores: &[],
