@@ -38,13 +38,11 @@ impl Outcome {
 pub(crate) struct UsageError(pub(crate) String);
 
 /// True if an error is wrong usage or a wrong declaration, so that the exit code is 2.
-#[must_use]
 pub fn is_usage(error: &anyhow::Error) -> bool {
     error.is::<UsageError>() || error.is::<NothingToMeasure>() || error.is::<PlanError>() || error.is::<DeclareError>()
 }
 
 /// An error with its causes, each once.
-#[must_use]
 pub fn describe_error(error: &anyhow::Error) -> String {
     let mut words: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -235,7 +235,6 @@ pub(crate) fn share_of(load: &Load, pods: u32, index: u32) -> Load {
 
 /// True if a series can be measured on a cluster by that many load pods: it loads a server without TLS, at no rate or at a known one,
 /// and every pod gets at least one connection and one request per second.
-#[must_use]
 pub fn fits(series: &PlannedSeries, pods: u32) -> bool {
     let load = &series.load;
     let loads = matches!(

@@ -25,7 +25,6 @@ pub(crate) struct Names {
 
 impl Names {
     /// The names of an overlay's variant in the run with this id.
-    #[must_use]
     pub(crate) fn new(run: &str, overlay: &str, variant: Variant) -> Self {
         Self {
             run: key(run),
@@ -36,7 +35,6 @@ impl Names {
 
     /// The name in this run of an object that an overlay calls `name`. A name that would be too long is cut, and ends with a
     /// hash of all of it.
-    #[must_use]
     pub(crate) fn of(&self, name: &str) -> String {
         fit(&format!("{}{name}", self.prefix()))
     }
@@ -46,14 +44,12 @@ impl Names {
     }
 
     /// The overlay's name of a Deployment, by the name of one of its pods.
-    #[must_use]
     pub(crate) fn deployment(&self, pod: &str) -> String {
         let name = pod.strip_prefix(&self.prefix()).unwrap_or(pod);
         name.rsplitn(3, '-').last().unwrap_or(name).to_owned()
     }
 
     /// The selector of the pods of this overlay and variant.
-    #[must_use]
     pub(crate) fn selector(&self) -> String {
         format!(
             "{},{OVERLAY}={},{VARIANT}={}",
@@ -65,13 +61,11 @@ impl Names {
 }
 
 /// The key of a run in names and labels: eight hex digits over its id.
-#[must_use]
 pub(crate) fn key(run: &str) -> String {
     first_bytes(run, 4)
 }
 
 /// The selector of all pods of the run with this key.
-#[must_use]
 pub(crate) fn selector(key: &str) -> String {
     format!("{RUN}={key}")
 }

@@ -134,7 +134,6 @@ impl Overlay {
     }
 
     /// The name of the front's Service in a run.
-    #[must_use]
     pub(crate) fn front(&self, names: &Names) -> String {
         names.of(&self.front)
     }
@@ -155,7 +154,6 @@ impl Overlay {
     }
 
     /// Pods of all its Deployments together.
-    #[must_use]
     pub(crate) fn pods(&self, replicas: Option<u32>) -> usize {
         let own = |one: &Value| one["spec"]["replicas"].as_u64().unwrap_or(1);
         let all = self
@@ -165,7 +163,6 @@ impl Overlay {
     }
 
     /// The Services, which are made first: their addresses are variables of every container.
-    #[must_use]
     pub(crate) fn services(&self, adapt: &Adaptation) -> Vec<Value> {
         let adapted = self.services.iter().map(|service| {
             let mut service = service.clone();
@@ -182,7 +179,6 @@ impl Overlay {
     }
 
     /// Every other object, once the Services have addresses.
-    #[must_use]
     pub(crate) fn others(&self, adapt: &Adaptation, addresses: &[Address]) -> Vec<Value> {
         let adapted = self.others.iter().map(|object| {
             let mut object = object.clone();
@@ -270,7 +266,6 @@ fn add_variables(container: &mut Value, addresses: &[Address]) {
 }
 
 /// A Service's name as a part of a variable, the way Kubernetes writes it.
-#[must_use]
 pub(crate) fn variable(service: &str) -> String {
     service.to_ascii_uppercase().replace('-', "_")
 }

@@ -22,7 +22,6 @@ struct File {
 }
 
 /// The file of the project in `folder`.
-#[must_use]
 pub fn file(folder: &Path) -> PathBuf {
     folder.join("accepted.toml")
 }

@@ -56,7 +56,6 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = String> + '_ {
 
 impl Arg {
     /// The single argument; `None` for a group.
-    #[must_use]
     pub fn one(&self) -> Option<&str> {
         match self {
             Self::One(text) => Some(text),
@@ -65,7 +64,6 @@ impl Arg {
     }
 
     /// The placeholders it names.
-    #[must_use]
     pub fn placeholders(&self) -> Vec<String> {
         match self {
             Self::One(text) => names(text).collect(),
@@ -122,7 +120,6 @@ pub fn expand<K: Borrow<str> + Ord>(args: &[Arg], values: &BTreeMap<K, Value>) -
 }
 
 /// Fills in the placeholders of one text that have a value; of a list, the item at this index.
-#[must_use]
 pub fn fill<K: Borrow<str> + Ord>(text: &str, values: &BTreeMap<K, Value>, turn: usize) -> String {
     let replace = |found: &regex::Captures| match found.get(1).and_then(|name| values.get(name.as_str())) {
         Some(Value::One(value)) => value.clone(),

@@ -16,7 +16,6 @@ pub const USUAL: [&str; 4] = ["ghz", "h2load", "hey", "hyperfine"];
 
 /// The folder below `.wirebench/` that takes their files, for jq and counted programs to read: `builtin/<12 hex digits of their
 /// content>`.
-#[must_use]
 pub fn folder() -> PathBuf {
     let mut content = Sha256::new();
     for (path, text) in FILES {
@@ -32,7 +31,6 @@ pub fn folder() -> PathBuf {
 }
 
 /// The same folder of the project in `root`.
-#[must_use]
 pub fn place(root: &Path) -> PathBuf {
     root.join(".wirebench").join(folder())
 }

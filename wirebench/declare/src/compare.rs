@@ -69,7 +69,6 @@ pub struct Margin {
 
 impl Margin {
     /// The same margin of a metric that gates only from a large confirmed worsening on.
-    #[must_use]
     pub const fn from_large_losses_on(self) -> Self {
         Self {
             gate: false,
@@ -111,7 +110,6 @@ impl Margins {
     }
 
     /// The margin of a metric in a series: the defaults of this program, overruled by every rule that matches, in order.
-    #[must_use]
     pub fn of(&self, series: &str, metric: Metric) -> Margin {
         let mut found = default_of(metric);
         for (glob, rule) in &self.rules {

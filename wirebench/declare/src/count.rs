@@ -60,7 +60,6 @@ impl Count {
     }
 
     /// The message for a glob that matches no declared operation; `None` if each matches one.
-    #[must_use]
     pub fn names_no_operation(&self, servers: &[Server]) -> Option<String> {
         let operations = operations(servers);
         let empty = |text: &&String| {
@@ -77,7 +76,6 @@ impl Count {
 
     /// One scenario for each declared operation that is counted, with the limits on counts that `scenarios` set for it;
     /// empty if counting is off.
-    #[must_use]
     pub fn scenarios(&self, servers: &[Server], scenarios: &[Scenario]) -> Vec<Scenario> {
         let wanted: Vec<GlobMatcher> = self.operations.iter().map(|text| matcher(text)).collect();
         let counted = |operation: &&&String| self.enabled && wanted.iter().any(|glob| glob.is_match(operation));

@@ -115,7 +115,6 @@ pub enum PerRequest {
 
 impl Mode {
     /// Requests in flight at once over all connections, when a load is offered this way.
-    #[must_use]
     pub fn workers(&self, load: &Load) -> u32 {
         self.streams
             .map_or(load.workers(), |streams| load.connections.saturating_mul(streams.get()))
@@ -123,7 +122,6 @@ impl Mode {
 
     /// True if the driver can offer this load: it supports the streams and the rate, if there is one, and its arguments
     /// have a placeholder for the amount, or for no amount at all.
-    #[must_use]
     pub fn takes(&self, load: &Load) -> bool {
         let mut needed = self.args.iter().filter_map(Arg::one).flat_map(names);
         let needs_rate = needed.any(|name| name == "rate");
@@ -135,13 +133,11 @@ impl Mode {
     }
 
     /// Whether it can request several paths in turn: its arguments name `{more_urls}`.
-    #[must_use]
     pub fn takes_paths(&self) -> bool {
         self.names_any(&["more_urls"])
     }
 
     /// Whether it can send a gRPC call's metadata: its arguments or its environment name one of the placeholders for it.
-    #[must_use]
     pub fn takes_metadata(&self) -> bool {
         const WORDS: [&str; 3] = ["header", "headers", "metadata"];
         let mut in_environment = self.env.values().flat_map(|text| names(text));
@@ -269,7 +265,6 @@ impl Driver {
 
 impl Tool {
     /// The program whose version is checked: its own, or that of another that it stands on, as criterion's script on cargo.
-    #[must_use]
     pub fn versioned(&self) -> &str {
         let asks_itself = self.version_command.iter().any(|word| word.contains("{program}"));
         let asked = self.version_command.first().filter(|_| !asks_itself);

@@ -99,7 +99,6 @@ impl Project {
     }
 
     /// Its folder, relative to the folder in which programs run; empty if they are the same.
-    #[must_use]
     pub fn within(&self) -> &Path {
         self.folder.strip_prefix(&self.root).unwrap_or(Path::new(""))
     }
@@ -186,7 +185,6 @@ impl Project {
     }
 
     /// True if built-in files must be written below `.wirebench/` before a run can use them.
-    #[must_use]
     pub fn uses_builtin_files(&self) -> bool {
         let builtin = builtin::place(&self.root);
         self.config.count.enabled || self.drivers.iter().any(|driver| driver.library.starts_with(&builtin))

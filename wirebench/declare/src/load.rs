@@ -94,13 +94,11 @@ pub struct Search {
 
 impl Load {
     /// Requests in flight at once over all connections.
-    #[must_use]
     pub const fn workers(&self) -> u32 {
         self.connections * self.streams
     }
 
     /// A closed loop of one request at a time on each connection, without a warm-up.
-    #[must_use]
     pub const fn closed(connections: u32, amount: Amount) -> Self {
         Self {
             connections,
@@ -115,31 +113,26 @@ impl Load {
     }
 
     /// True if the load is for counting.
-    #[must_use]
     pub const fn is_counted(&self) -> bool {
         matches!(self.amount, Amount::Counted { .. })
     }
 
     /// True if no server runs during the load: process starts and benchmarks.
-    #[must_use]
     pub const fn is_without_server(&self) -> bool {
         matches!(self.amount, Amount::Starts(_) | Amount::Samples(_))
     }
 
     /// True for an open loop.
-    #[must_use]
     pub const fn is_open(&self) -> bool {
         self.rate.is_some() || self.search.is_some()
     }
 
     /// True with load stages or a pause.
-    #[must_use]
     pub const fn has_stages(&self) -> bool {
         matches!(self.amount, Amount::Stages(_))
     }
 
     /// The same load at a fixed rate: for a search step, and for a share of the capacity.
-    #[must_use]
     pub fn at(&self, per_second: u32) -> Self {
         Self {
             rate: Some(Rate::PerSecond(per_second)),
@@ -149,7 +142,6 @@ impl Load {
     }
 
     /// The closed loop over the same connections that measures the capacity.
-    #[must_use]
     pub fn for_capacity(&self) -> Self {
         /// Long enough for a stable mean of a warm server.
         const LENGTH: Span = Span(Duration::from_secs(3));
@@ -167,20 +159,17 @@ impl Load {
 }
 
 /// The total length of all load stages.
-#[must_use]
 pub fn total(stages: &[LoadStage]) -> Duration {
     stages.iter().map(|stage| stage.duration.0).sum()
 }
 
 /// Load stages in the form for drivers: `30s:100,60s:500`.
-#[must_use]
 pub fn as_flag(stages: &[LoadStage]) -> String {
     let one = |stage: &LoadStage| format!("{}:{}", stage.duration.as_flag(), stage.connections);
     stages.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
 /// Load stages shortened to this total length: each by the same share, to 1 ms at least.
-#[must_use]
 pub fn cut(stages: &[LoadStage], at_most: Option<Span>) -> Vec<LoadStage> {
     let whole = total(stages);
     let Some(Span(cap)) = at_most.filter(|cap| cap.0 < whole) else {

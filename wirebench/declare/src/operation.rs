@@ -53,7 +53,6 @@ pub struct HttpOperation {
 
 impl HttpOperation {
     /// A request without headers and body, and an expected response with this status and this body, or any body.
-    #[must_use]
     pub fn new(method: &str, path: String, status: u16, expected_body: Option<String>) -> Self {
         Self {
             method: method.into(),

@@ -11,25 +11,21 @@ pub struct Percent(f64);
 
 impl Percent {
     /// A constant of this program; declared ones are parsed.
-    #[must_use]
     pub(crate) const fn of(percent: f64) -> Self {
         Self(percent)
     }
 
     /// The percentage of a share, rounded to eight digits after the point: 7 for 0.07.
-    #[must_use]
     pub fn from_share(share: f64) -> Self {
         Self((share * 1e10).round() / 1e8)
     }
 
     /// In percent: 5 for "5%".
-    #[must_use]
     pub const fn percent(self) -> f64 {
         self.0
     }
 
     /// As a share: 0.05 for "5%".
-    #[must_use]
     pub const fn share(self) -> f64 {
         self.0 / 100.0
     }

@@ -69,19 +69,16 @@ pub struct Profiles(Option<Vec<String>>);
 
 impl Profiles {
     /// Every profile, whatever its name.
-    #[must_use]
     pub const fn all() -> Self {
         Self(None)
     }
 
     /// Whether a profile of this name is among them.
-    #[must_use]
     pub fn have(&self, name: &str) -> bool {
         self.0.as_ref().is_none_or(|names| names.iter().any(|one| one == name))
     }
 
     /// The listed names; `None` without the key.
-    #[must_use]
     pub fn named(&self) -> Option<&[String]> {
         self.0.as_deref()
     }
@@ -104,7 +101,6 @@ impl Profiles {
 }
 
 /// The names of profiles, for messages: `full, quick`.
-#[must_use]
 pub fn names_of(profiles: &BTreeMap<String, Profile>) -> String {
     profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -115,7 +115,6 @@ const CONTAINER_TOOLS: [&str; 3] = ["docker", "podman", "nerdctl"];
 
 impl Database {
     /// The database that a command line starts, as `postgres -D data`, `sh postgres.sh` and `docker run postgres:16` do.
-    #[must_use]
     pub fn started_by<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Self> {
         let program = bare_name(words.next()?);
         let database = |name: &str| DATABASES.iter().find(|known| known.0 == name).map(|known| known.1);

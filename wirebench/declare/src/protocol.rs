@@ -41,37 +41,31 @@ impl Protocol {
     }
 
     /// The word used in declarations and records.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         TABLE[self as usize].1
     }
 
     /// Its usual name.
-    #[must_use]
     pub const fn label(self) -> &'static str {
         TABLE[self as usize].2
     }
 
     /// The protocol that a driver without knowledge of gRPC or TLS reports; `None` if it can only report this one.
-    #[must_use]
     pub const fn carrier(self) -> Option<&'static str> {
         TABLE[self as usize].3
     }
 
     /// True for gRPC in any form.
-    #[must_use]
     pub const fn is_grpc(self) -> bool {
         matches!(self, Self::Grpc | Self::Grpcs | Self::GrpcWeb)
     }
 
     /// Whether it is encrypted.
-    #[must_use]
     pub const fn has_tls(self) -> bool {
         matches!(self, Self::Https | Self::Grpcs)
     }
 
     /// The start of its addresses: `http` or `https`.
-    #[must_use]
     pub const fn scheme(self) -> &'static str {
         if self.has_tls() { "https" } else { "http" }
     }

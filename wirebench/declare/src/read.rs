@@ -21,7 +21,6 @@ pub struct Place {
 
 impl Place {
     /// A file of its own.
-    #[must_use]
     pub fn file(file: &Path) -> Self {
         Self {
             file: file.to_path_buf(),
@@ -30,7 +29,6 @@ impl Place {
     }
 
     /// A table of a file with other tables.
-    #[must_use]
     pub fn table(file: &Path, table: String) -> Self {
         Self {
             file: file.to_path_buf(),

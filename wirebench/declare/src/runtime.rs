@@ -24,7 +24,6 @@ pub struct UnderCallgrind {
 
 impl UnderCallgrind {
     /// Whether the own instructions of a function are left out.
-    #[must_use]
     pub fn leaves_out(&self, function: &str) -> bool {
         let is_among = |starts: &[String]| starts.iter().any(|start| function.starts_with(start));
         is_among(&self.left_out) && !is_among(&self.kept)

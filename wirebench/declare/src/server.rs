@@ -69,7 +69,6 @@ impl Serialize for Before {
 }
 
 /// `127.0.0.1:8080`, `[::1]:8080`; the port may be a placeholder.
-#[must_use]
 pub fn authority(host: IpAddr, port: &str) -> String {
     match host {
         IpAddr::V4(host) => format!("{host}:{port}"),
@@ -162,7 +161,6 @@ impl Server {
     }
 
     /// The cargo package to build, when there is one.
-    #[must_use]
     pub fn package(&self) -> Option<&str> {
         match &self.front.program {
             Program::Package(package) => Some(package),

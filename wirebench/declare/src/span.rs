@@ -11,7 +11,6 @@ pub struct Span(pub Duration);
 
 impl Span {
     /// The form for load generators: whole seconds as `10s`, otherwise `300ms`.
-    #[must_use]
     pub fn as_flag(self) -> String {
         let millis = self.0.as_millis();
         if millis.is_multiple_of(1000) {
@@ -23,7 +22,6 @@ impl Span {
 }
 
 /// A length of time in whole nanoseconds, as records keep it.
-#[must_use]
 pub fn nanos(length: Duration) -> u64 {
     u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }

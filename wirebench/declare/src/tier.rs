@@ -69,7 +69,6 @@ pub struct Part {
 
 impl Part {
     /// The name under which a side keeps its program: the server's, or `server/tier`.
-    #[must_use]
     pub fn key(&self) -> String {
         match &self.tier {
             None => self.server.clone(),
@@ -78,13 +77,11 @@ impl Part {
     }
 
     /// Its name among the processes of a chain: the tier's, or the server's.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.tier.as_ref().unwrap_or(&self.server)
     }
 
     /// For messages: `three-tier, tier repository`.
-    #[must_use]
     pub fn label(&self) -> String {
         match &self.tier {
             None => self.server.clone(),

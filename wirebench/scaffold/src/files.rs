@@ -113,7 +113,6 @@ impl Files {
     }
 
     /// Files given as paths and texts.
-    #[must_use]
     pub fn of(pairs: &[(&str, &str)]) -> Self {
         let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
         Self {

@@ -45,7 +45,6 @@ impl Programs {
     }
 
     /// The same for files that were read already.
-    #[must_use]
     pub fn among(files: Files) -> Self {
         let mut programs = recipes::programs(&files);
         programs.extend(rust::programs(&files));
@@ -55,7 +54,6 @@ impl Programs {
     }
 
     /// If there is none: what was looked at, and what was found missing.
-    #[must_use]
     pub fn missing(&self) -> Option<String> {
         if !self.programs.is_empty() {
             return None;
@@ -78,7 +76,6 @@ impl Programs {
     }
 
     /// Every one, with where it was found and how it is started.
-    #[must_use]
     pub fn list(&self) -> Vec<String> {
         let first = first_tries(&self.programs, |program| program);
         first.iter().map(declared::found).collect()
@@ -105,19 +102,16 @@ impl Programs {
 
     /// What the job that measures them has to set up; `config` is the examined folder from the repository's top, `.` for the
     /// top.
-    #[must_use]
     pub fn needs(&self, config: &str) -> Needs {
         needs::of(&self.files, &self.programs, config)
     }
 
     /// The manifest that compiles .proto files with the program protoc; `None` if there is none.
-    #[must_use]
     pub fn protoc(&self) -> Option<String> {
         needs::protoc(&self.files)
     }
 
     /// Declares them from their sources; guesses are marked.
-    #[must_use]
     pub fn guess(&self) -> Found {
         self.guess_of(&first_tries(&self.programs, |program| program))
     }
@@ -137,7 +131,6 @@ impl Programs {
 
     /// Builds, starts and probes each of them, and declares the result. If none could be probed, they are declared from
     /// their sources.
-    #[must_use]
     pub fn probe(&self, context: &ProbeContext) -> Found {
         let (mut probed, mut failures) = (Vec::new(), Vec::<(Program, ProbeFailure)>::new());
         let mut declared = BTreeSet::new();

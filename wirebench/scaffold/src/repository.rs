@@ -5,7 +5,6 @@ use std::path::Path;
 use wirebench_engine::git::output;
 
 /// A folder's path relative to the root of the repository, `.` for the root itself.
-#[must_use]
 pub fn below_top(folder: &Path) -> String {
     let prefix = output(folder, &["rev-parse", "--show-prefix"]).unwrap_or_default();
     let prefix = prefix.trim_end_matches('/');
@@ -13,7 +12,6 @@ pub fn below_top(folder: &Path) -> String {
 }
 
 /// The branch whose pushes are measured: the remote's default, else the current branch, else `main`.
-#[must_use]
 pub fn default_branch(folder: &Path) -> String {
     let branch = |reference| output(folder, &["symbolic-ref", "--quiet", "--short", reference]);
     let remote = branch("refs/remotes/origin/HEAD");
@@ -23,7 +21,6 @@ pub fn default_branch(folder: &Path) -> String {
 }
 
 /// The number of commits of HEAD in this clone, and whether the clone is shallow; `None` without a commit.
-#[must_use]
 pub fn depth(folder: &Path) -> Option<(usize, bool)> {
     let commits = output(folder, &["rev-list", "--count", "HEAD"])?.parse().ok()?;
     let shallow = output(folder, &["rev-parse", "--is-shallow-repository"])?;
@@ -31,13 +28,11 @@ pub fn depth(folder: &Path) -> Option<(usize, bool)> {
 }
 
 /// True if git ignores a path.
-#[must_use]
 pub fn is_ignored(folder: &Path, path: &str) -> bool {
     output(folder, &["check-ignore", "--quiet", path]).is_some()
 }
 
 /// True if this clone has a branch or a remote-tracking branch of that name.
-#[must_use]
 pub fn knows_branch(folder: &Path, name: &str) -> bool {
     let exists = |reference: String| output(folder, &["rev-parse", "--verify", "--quiet", &reference]).is_some();
     exists(format!("refs/heads/{name}")) || exists(format!("refs/remotes/origin/{name}"))

@@ -21,7 +21,6 @@ pub struct SetupFile {
 }
 
 /// Every file that init may write.
-#[must_use]
 pub fn files(folder: &Path, found: &Found, facts: &WorkflowFacts) -> Vec<SetupFile> {
     let mut files = vec![(folder.join("wirebench.toml"), found.toml.clone())];
     let ignore = folder.join(".gitignore");
@@ -50,7 +49,6 @@ impl SetupFile {
     }
 
     /// Its path relative to the folder, if it is below it; otherwise the full path.
-    #[must_use]
     pub fn shown(&self, folder: &Path) -> String {
         let shown = self.file.strip_prefix(folder).unwrap_or(&self.file);
         shown.display().to_string()

@@ -59,7 +59,6 @@ pub struct WorkflowFacts {
 }
 
 /// Each workflow's file name and text.
-#[must_use]
 pub fn workflows(facts: &WorkflowFacts) -> Vec<(&'static str, String)> {
     let Action { repository, revision } = &facts.action;
     let reference = match &facts.commit {
@@ -119,13 +118,11 @@ fn block(key: &str, lines: &[String]) -> String {
 }
 
 /// True if the action is pinned to a full commit.
-#[must_use]
 pub fn is_pinned(facts: &WorkflowFacts) -> bool {
     facts.commit.is_some() || is_commit(&facts.action.revision)
 }
 
 /// Whether a text is a full commit.
-#[must_use]
 pub fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -20,7 +20,6 @@ const OURS: [&str; 9] = [
 const RUNNER: &str = "ACTIONS_";
 
 /// A program to be started: measured servers, builds, drivers, filters, and tools.
-#[must_use]
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -37,7 +36,6 @@ fn is_kept_back(name: &OsStr) -> bool {
 
 /// The value of an environment variable that a child process may have; `None` if it is not set, is not UTF-8, or is
 /// removed.
-#[must_use]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|_| !is_kept_back(OsStr::new(name)))
 }

@@ -42,7 +42,6 @@ impl CountDetector {
     }
 
     /// Every step that is reported now, in order.
-    #[must_use]
     pub fn change_points(&self) -> Vec<ChangePoint> {
         (0..self.steps.len())
             .filter_map(|number| self.described(number))
@@ -50,13 +49,11 @@ impl CountDetector {
     }
 
     /// The median of the newest values since the last step; `None` before the first value.
-    #[must_use]
     pub fn level(&self) -> Option<f64> {
         median(&self.values[self.start().max(self.values.len().saturating_sub(WINDOW))..])
     }
 
     /// The smallest step in the logarithm that is reported.
-    #[must_use]
     pub fn least(&self) -> f64 {
         let mut newest = self.distances[self.distances.len().saturating_sub(WINDOW)..].to_vec();
         if newest.is_empty() {

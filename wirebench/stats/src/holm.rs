@@ -2,7 +2,6 @@
 //! `alpha`.
 
 /// For each probability whether its test passes.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of tests are small")]
 pub fn passing(probabilities: &[f64], alpha: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();

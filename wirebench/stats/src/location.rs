@@ -23,7 +23,6 @@ pub struct Location {
 }
 
 /// Locates the differences; `None` without differences.
-#[must_use]
 pub fn locate(differences: &[f64]) -> Option<Location> {
     let mut walsh = Vec::with_capacity(differences.len() * (differences.len() + 1) / 2);
     for (i, a) in differences.iter().enumerate() {
@@ -60,7 +59,6 @@ fn signed_rank_cut(count: usize, tail: f64) -> Option<usize> {
 }
 
 /// Sample standard deviation; `None` for fewer than two values.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of rounds are small")]
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
@@ -73,7 +71,6 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
 
 /// The smallest effect found with the chance `power`, when differences have the standard deviation `sd`, `pairs` of them are
 /// used, and one of `tests` tests at `alpha` must pass. In the unit of `margin` and `sd`.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of rounds are small")]
 pub fn resolvable(margin: f64, sd: f64, pairs: usize, alpha: f64, tests: usize, power: f64) -> f64 {
     let error = sd / (EFFICIENCY * (pairs.max(1) as f64).sqrt());
@@ -81,7 +78,6 @@ pub fn resolvable(margin: f64, sd: f64, pairs: usize, alpha: f64, tests: usize, 
 }
 
 /// The number of pairs that makes `effect` resolvable; `None` if it is not above the margin.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -23,7 +23,6 @@ pub struct Converted {
 ///
 /// # Panics
 /// When there are not as many kinds as values.
-#[must_use]
 pub fn convert(values: &[f64], kinds: &[u32]) -> Converted {
     assert_eq!(values.len(), kinds.len(), "every value has a kind");
     if kinds.windows(2).all(|pair| pair[0] == pair[1]) {

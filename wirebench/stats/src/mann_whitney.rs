@@ -28,7 +28,6 @@ static TABLE: LazyLock<Table> = LazyLock::new(table);
 /// The critical value of U, the number of pairs in which the value after is above the one before (a tie counts half): U
 /// reaches it with at most the level's probability if both rows are from one distribution, whatever the distribution. Ties
 /// make it less probable. `None` with too few values, or with more than [`LARGEST`].
-#[must_use]
 pub fn critical(before: usize, after: usize, level: Level) -> Option<u16> {
     TABLE.get(after)?.get(before)?[level as usize]
 }
@@ -71,7 +70,6 @@ fn cut(counts: &[f64], level: f64) -> Option<u16> {
 }
 
 /// Twice U, so that ties stay whole numbers: see [`critical`].
-#[must_use]
 pub fn twice_u(before: &[f64], after: &[f64]) -> usize {
     let mut twice = 0;
     for late in after {
@@ -83,7 +81,6 @@ pub fn twice_u(before: &[f64], after: &[f64]) -> usize {
 }
 
 /// Whether the rows differ at a level; `Some(true)` if the values after are higher.
-#[must_use]
 pub fn differ(before: &[f64], after: &[f64], level: Level) -> Option<bool> {
     let needed = 2 * usize::from(critical(before.len(), after.len(), level)?);
     let twice = twice_u(before, after);
@@ -104,7 +101,6 @@ pub struct Shift {
 
 /// The shift between two rows with its exact distribution-free interval (Moses); `None` if either is empty. With too few
 /// values for 95 %, the interval spans all differences.
-#[must_use]
 pub fn shift(before: &[f64], after: &[f64]) -> Option<Shift> {
     let mut differences: Vec<f64> = after
         .iter()

@@ -6,7 +6,6 @@ use statrs::distribution::{Binomial, DiscreteCDF as _};
 ///
 /// # Panics
 /// When `sorted` is empty or `permille` is 0 or above 1000: callers check both.
-#[must_use]
 pub fn nearest_rank(sorted: &[u64], permille: u16) -> u64 {
     assert!((1..=1000).contains(&permille), "a share lies in 1..=1000 ‰");
     let rank = (sorted.len() * usize::from(permille)).div_ceil(1000);
@@ -14,7 +13,6 @@ pub fn nearest_rank(sorted: &[u64], permille: u16) -> u64 {
 }
 
 /// The median: the mean of the two middle values if their number is even; `None` without values.
-#[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -28,7 +26,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
 
 /// The interval that contains the median of the distribution with a probability of at least 95 %, by order statistics: no
 /// distribution is assumed. `None` with fewer than six values.
-#[must_use]
 pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

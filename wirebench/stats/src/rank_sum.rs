@@ -37,7 +37,6 @@ pub struct KeptPairs {
 ///
 /// # Panics
 /// When the arms are not equally long: they are the two halves of pairs.
-#[must_use]
 pub fn without_outliers(first: &[f64], second: &[f64]) -> KeptPairs {
     let (a, b) = without_effect(first, second);
     let level = levels(&a, &b);
@@ -74,7 +73,6 @@ fn without_effect(first: &[f64], second: &[f64]) -> (Vec<f64>, Vec<f64>) {
 ///
 /// # Panics
 /// When the arms are not equally long.
-#[must_use]
 pub fn worse_by_more_than(first: &[f64], second: &[f64], margin: f64) -> (f64, KeptPairs) {
     let shifted: Vec<f64> = second.iter().map(|value| value - margin).collect();
     let kept = without_outliers(first, &shifted);

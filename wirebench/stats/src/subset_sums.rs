@@ -2,7 +2,6 @@
 
 /// The probability of each sum, from 0 to the sum of all `sizes`, if a fair coin decides for each size whether it is
 /// added.
-#[must_use]
 pub fn chances(sizes: impl IntoIterator<Item = usize>) -> Vec<f64> {
     let mut chance = vec![1.0];
     for size in sizes {

@@ -12,7 +12,6 @@ use wirebench_record::run::{Run, Variant};
 ///
 /// # Panics
 /// When there is no such file, or it is not a comparison.
-#[must_use]
 pub fn golden(name: &str) -> Comparison {
     read(&format!("wirebench/cli/tests/golden/comparison/{name}.json"))
 }
@@ -21,7 +20,6 @@ pub fn golden(name: &str) -> Comparison {
 ///
 /// # Panics
 /// When it is not a run.
-#[must_use]
 pub fn reference() -> Run {
     read("results/reference/run.json")
 }
@@ -39,7 +37,6 @@ pub fn holds_within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
 }
 
 /// Counts of these figures alone.
-#[must_use]
 pub fn counts(variant: Variant, figures: Vec<Figure>) -> Counts {
     Counts {
         figures,
@@ -49,7 +46,6 @@ pub fn counts(variant: Variant, figures: Vec<Figure>) -> Counts {
 }
 
 /// A figure; refused without a value.
-#[must_use]
 pub fn figure(metric: Metric, value: Option<f64>, spread: f64) -> Figure {
     Figure {
         metric,

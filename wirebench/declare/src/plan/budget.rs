@@ -45,7 +45,6 @@ impl Screen {
     ///
     /// It ends only if the series that needs fresh pairs most can get them, and at the latest when another round would take
     /// their time away.
-    #[must_use]
     pub fn ends(&self, needed: Option<Duration>) -> bool {
         if self.whole < FEWEST_TO_RANK {
             return false;
@@ -70,7 +69,6 @@ impl Screen {
 }
 
 /// True if the time of the second stage has begun.
-#[must_use]
 pub fn is_late(spent: Duration, budget: Duration) -> bool {
     spent >= budget.mul_f64(SCREEN_SHARE)
 }
@@ -78,7 +76,6 @@ pub fn is_late(spent: Duration, budget: Duration) -> bool {
 /// The series that get fresh pairs, and the number of pairs of each that fit into the time left. `pairs` are the durations of
 /// one pair of each series, the one that needs them most first; the result has their places. The number never falls below the
 /// fewest pairs that a verdict needs: series are left out first. `None` if there is not time for any.
-#[must_use]
 pub fn affordable(pairs: &[Duration], left: Duration) -> Option<(Vec<usize>, u32)> {
     let mut chosen = Vec::new();
     let mut pass = Duration::ZERO;

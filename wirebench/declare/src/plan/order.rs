@@ -45,7 +45,6 @@ const NULL_EVERY: u32 = 3;
 /// rounds.
 ///
 /// Rounds measured back to back see the same state of the machine; a fixed order would give the second one a bias.
-#[must_use]
 pub fn pairs(stretch: &Stretch, seed: u64) -> Vec<Slot> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(u64::from(stretch.stage.saturating_sub(1)) << 32 | u64::from(stretch.first_round));

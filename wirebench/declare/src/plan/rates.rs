@@ -12,7 +12,6 @@ const POINTS: u32 = 255;
 const CLOSE: f64 = 1.02;
 
 /// A share of a capacity, whole requests per second, 1 at least.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -37,7 +36,6 @@ pub struct Bisection {
 
 impl Bisection {
     /// Begins a search between two rates, `from` below `to`.
-    #[must_use]
     pub const fn new(from: u32, to: u32) -> Self {
         Self {
             from,
@@ -48,7 +46,6 @@ impl Bisection {
     }
 
     /// The rate to try next; `None` if the search has ended.
-    #[must_use]
     pub fn next_rate(&mut self) -> Option<u32> {
         loop {
             let (best, worst) = (self.best(), self.worst());
@@ -80,7 +77,6 @@ impl Bisection {
     }
 
     /// The highest rate known to hold.
-    #[must_use]
     pub fn best(&self) -> Option<u32> {
         self.holding.checked_sub(1).map(|point| self.rate(point))
     }

@@ -17,7 +17,6 @@ pub struct Conditions {
 }
 
 /// Why a pair is dropped; `None` if the machine did not disturb it.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn disturbed(pair: &[Conditions], cpu_count: u32) -> Option<String> {
     let share = |round: &Conditions| {
@@ -44,7 +43,6 @@ pub struct Tally {
 impl Tally {
     /// True if the series gets an extra pair: some were disturbed, or too few are whole for a verdict, and the extra
     /// pairs are not used up.
-    #[must_use]
     pub fn wants_another(&self) -> bool {
         let enough = self.planned.min(FEWEST_PAIRS);
         let short = self.undisturbed < self.planned || self.whole < enough;

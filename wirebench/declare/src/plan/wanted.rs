@@ -27,7 +27,6 @@ pub struct Selection {
 
 impl Selection {
     /// True if nothing is named, so that the profile alone selects.
-    #[must_use]
     pub const fn is_everything(&self) -> bool {
         self.scenarios.is_empty() && self.servers.is_empty() && self.drivers.is_empty() && self.series.is_empty()
     }

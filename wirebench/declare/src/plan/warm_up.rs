@@ -20,7 +20,6 @@ pub struct Part {
 }
 
 /// The requests of the next part: as many as all parts before, so that a slow fall shows too. A multiple of the workers.
-#[must_use]
 pub fn next_part(before: &[Part], workers: u32) -> u64 {
     let all: u64 = before.iter().map(|part| part.requests).sum();
     let workers = u64::from(workers.max(1));
@@ -31,7 +30,6 @@ pub fn next_part(before: &[Part], workers: u32) -> u64 {
 ///
 /// It is warm with the first part that neither of the next two parts undercuts: one would not do, because a server may run its
 /// first some hundred requests at one speed, and only then compile them.
-#[must_use]
 pub fn requests_needed(parts: &[Part]) -> Option<u64> {
     let is_steady = |three: &[Part]| {
         three[1..]
@@ -44,7 +42,6 @@ pub fn requests_needed(parts: &[Part]) -> Option<u64> {
 
 /// The requests to warm up with if there is no time for another part: all so far, unless the server mostly waits for something
 /// else than a core. `slowdown` is the factor, at least 1, by which threads take longer because others have the cores.
-#[must_use]
 pub fn requests_needed_at_most(parts: &[Part], slowdown: f64) -> u64 {
     let sum = |of: fn(&Part) -> u64| float(parts.iter().map(of).sum());
     let is_busy = sum(|part| part.cpu_ns) * slowdown >= sum(|part| part.wall_ns) * BUSY_FROM;

@@ -241,7 +241,6 @@ impl Counter<'_> {
     }
 
     /// The load of the machine if other programs keep it busy, such as `load 20 on 2 cores`.
-    #[must_use]
     pub fn busy(&self, jobs: &[Job]) -> Option<String> {
         busy::other_load(self.workers(jobs), self.bench.cores.available)
     }

@@ -29,7 +29,6 @@ const fn unrelated(metric: Metric) -> f64 {
 /// The figure of a metric: the slope between the shortest and the longest runs, averaged over start layouts; refused when
 /// repetitions at the first layout differ by more than `spread_at_most`, a share of it. The spread covers every repetition, and
 /// what other requests might have cost: a cost that varies from request to request makes slopes vary.
-#[must_use]
 pub fn slope(metric: Metric, points: Vec<Point>, spread_at_most: f64) -> Figure {
     let first = at(&points, 0);
     let Some((few, many, more)) = ends(&first) else {
@@ -96,7 +95,6 @@ fn sampling_error(few: &[f64], many: &[f64]) -> f64 {
 
 /// By how much the two repetitions of a figure differ at the first start layout, as a share of it; `None` if it is not known,
 /// or if there are more repetitions, so that one of them says little.
-#[must_use]
 pub fn disagreement(figure: &Figure) -> Option<f64> {
     let (few, many, _) = ends(&at(&figure.points, 0)).filter(|(few, many, _)| few.len().max(many.len()) <= 2)?;
     let difference = mean(&many) - mean(&few);
@@ -104,7 +102,6 @@ pub fn disagreement(figure: &Figure) -> Option<f64> {
 }
 
 /// Whether server runs of one length agree, but for what has no cause in the server's code.
-#[must_use]
 pub fn repeats(figure: &Figure) -> bool {
     let points = &figure.points;
     points.iter().all(|one| {
@@ -130,7 +127,6 @@ fn by_layout(points: &[Point]) -> Vec<f64> {
 
 /// The rate of a rare event per request: only if every longer run has more events than every shorter one, by at least
 /// [`FEWEST_EVENTS`].
-#[must_use]
 pub fn rare(points: &[Point]) -> Option<f64> {
     let (few, many, more) = ends(points)?;
     let most = few.iter().copied().fold(0.0, f64::max);
@@ -151,7 +147,6 @@ fn least_spread(metric: Metric, value: f64, unrelated: f64) -> f64 {
 }
 
 /// The cost of a run without requests: the line through short and long runs, at zero requests. Refused if the slope is.
-#[must_use]
 pub fn intercept(metric: Metric, slope: &Figure) -> Option<Figure> {
     let first = at(&slope.points, 0);
     let (few, _, more) = ends(&first)?;
@@ -169,7 +164,6 @@ pub fn intercept(metric: Metric, slope: &Figure) -> Option<Figure> {
 }
 
 /// A figure that needs no counting.
-#[must_use]
 pub fn known(metric: Metric, value: u64) -> Figure {
     Figure {
         value: Some(as_float(value)),
@@ -179,7 +173,6 @@ pub fn known(metric: Metric, value: u64) -> Figure {
 }
 
 /// A refused figure.
-#[must_use]
 pub fn refused(metric: Metric, why: String) -> Figure {
     Figure {
         refused: Some(why),
@@ -200,7 +193,6 @@ const fn unknown(metric: Metric) -> Figure {
 
 /// How much more a request costs in the second half of the longest runs than in the first, as a share of the cost;
 /// `None` if the runs of middle length show no change worth a remark.
-#[must_use]
 pub fn curvature(points: &[Point]) -> Option<f64> {
     let points = &at(points, 0)[..];
     let (few, many, _) = ends(points)?;

@@ -39,7 +39,6 @@ impl ServerProgram {
     /// would not repeat. `None` for native code without a language runtime. The number of system calls of an event loop, a
     /// scheduler or a garbage collector depends on timing: equal code differs by some percent, and by tens of percent on a busy
     /// machine.
-    #[must_use]
     pub fn uncountable(&self, runtime: Option<&Runtime>) -> Option<String> {
         let why = match (&self.interpreter, self.generates_code, self.go) {
             (Some(name), _, _) => format!("{name} runs the program"),
@@ -58,7 +57,6 @@ impl ServerProgram {
     }
 
     /// The remarks on its counts.
-    #[must_use]
     pub fn remarks(&self, runtime: Option<&Runtime>) -> Vec<String> {
         let idle = self.idle_share.map(|share| {
             let percent = share * 100.0;
@@ -71,13 +69,11 @@ impl ServerProgram {
 }
 
 /// Whether callgrind counts the instructions of programs of this runtime.
-#[must_use]
 pub fn is_under_callgrind(runtime: Option<&Runtime>) -> bool {
     runtime.is_some_and(|runtime| runtime.callgrind.is_some())
 }
 
 /// Examines a running process that used `idle_share` of a core without requests.
-#[must_use]
 pub fn examine(process: i32, idle_share: f64) -> ServerProgram {
     let (file, generates_code) = executable(process);
     let group = usage::members(process).into_iter();

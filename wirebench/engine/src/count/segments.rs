@@ -4,14 +4,12 @@ use std::net::TcpStream;
 
 /// Segments with data that arrived on an open connection so far; `None` if the kernel does not count them.
 #[cfg(target_os = "linux")]
-#[must_use]
 pub fn received(stream: &TcpStream) -> Option<u64> {
     linux::received(stream)
 }
 
 /// This system does not count segments.
 #[cfg(not(target_os = "linux"))]
-#[must_use]
 pub fn received(_stream: &TcpStream) -> Option<u64> {
     None
 }

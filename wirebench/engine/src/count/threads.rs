@@ -39,7 +39,6 @@ mod linux {
 
     impl GroupThreads {
         /// Finds the group's processes.
-        #[must_use]
         pub fn group(id: i32) -> Self {
             let process = |member: i32| Process {
                 tasks: PathBuf::from(format!("/proc/{member}/task")),
@@ -50,21 +49,18 @@ mod linux {
         }
 
         /// True if no thread runs or is runnable.
-        #[must_use]
         pub fn all_wait(&mut self) -> bool {
             self.0.iter_mut().all(Process::all_wait)
         }
 
         /// The same without a race: a thread may wake another one and go to sleep between the readings of both, so that both
         /// are read as waiting. In that case their CPU time changes between two readings.
-        #[must_use]
         pub fn surely_all_wait(&mut self) -> bool {
             let before = self.cpu_ns();
             self.all_wait() && self.cpu_ns() == before && self.all_wait()
         }
 
         /// CPU time of all threads so far, ns.
-        #[must_use]
         pub fn cpu_ns(&mut self) -> u64 {
             let threads = self.0.iter_mut().flat_map(|process| {
                 process.refresh();
@@ -143,25 +139,21 @@ mod elsewhere {
 
     impl GroupThreads {
         /// Nothing.
-        #[must_use]
         pub fn group(_id: i32) -> Self {
             Self
         }
 
         /// Always.
-        #[must_use]
         pub fn all_wait(&mut self) -> bool {
             true
         }
 
         /// Always.
-        #[must_use]
         pub fn surely_all_wait(&mut self) -> bool {
             true
         }
 
         /// Unknown: 0.
-        #[must_use]
         pub fn cpu_ns(&mut self) -> u64 {
             0
         }

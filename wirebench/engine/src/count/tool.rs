@@ -38,7 +38,6 @@ impl Tool {
     pub const ALL: [Self; 5] = [Self::Plain, Self::Runtime, Self::Strace, Self::Dhat, Self::Callgrind];
 
     /// Its name in folders and messages.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -50,13 +49,11 @@ impl Tool {
     }
 
     /// True for valgrind's tools, which run the program at a fiftieth of its speed.
-    #[must_use]
     pub const fn is_valgrind(self) -> bool {
         matches!(self, Self::Dhat | Self::Callgrind)
     }
 
     /// The program that must be installed; `None` for a run that needs none.
-    #[must_use]
     pub const fn program(self) -> Option<&'static str> {
         match self {
             Self::Plain | Self::Runtime => None,
@@ -66,7 +63,6 @@ impl Tool {
     }
 
     /// By what factor the time is longer in which a server must get ready.
-    #[must_use]
     pub const fn ready_factor(self) -> u32 {
         match self {
             Self::Plain => 1,
@@ -116,7 +112,6 @@ pub struct Toolbox {
 
 impl Toolbox {
     /// Looks for every tool, in the project's tool folder and on PATH.
-    #[must_use]
     pub fn look(root: &Path) -> Self {
         let programs = ["strace", "valgrind"]
             .into_iter()
@@ -136,19 +131,16 @@ impl Toolbox {
     }
 
     /// Whether a tool can be used.
-    #[must_use]
     pub fn has(&self, tool: Tool) -> bool {
         tool.program().is_none() || self.program(tool).is_some()
     }
 
     /// The program of each tool, with its path.
-    #[must_use]
     pub fn installed(&self) -> &[(&'static str, PathBuf)] {
         &self.installed
     }
 
     /// The programs that are missing, each with the metrics that need it.
-    #[must_use]
     pub fn missing(&self) -> Vec<(&'static str, &'static str)> {
         let all = [("strace", "system calls"), ("valgrind", "instructions and allocations")];
         all.into_iter()
@@ -157,7 +149,6 @@ impl Toolbox {
     }
 
     /// The command that runs a server's command under a tool.
-    #[must_use]
     pub fn wrap(&self, tool: Tool, command: &[String], folder: &Path, detail: Detail) -> Vec<String> {
         let prefix = self.program(tool).map(|program| tool.prefix(program, folder, detail));
         prefix.into_iter().flatten().chain(command.iter().cloned()).collect()
@@ -165,7 +156,6 @@ impl Toolbox {
 }
 
 /// The files that a tool wrote into a folder.
-#[must_use]
 pub fn written(tool: Tool, folder: &Path) -> Vec<PathBuf> {
     let ours = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

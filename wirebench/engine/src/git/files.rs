@@ -19,7 +19,6 @@ pub struct Listed {
 
 impl Listed {
     /// Whether a file is among them.
-    #[must_use]
     pub fn has(&self, file: &Path) -> bool {
         self.tracked.contains(file) || self.new.contains(file)
     }

@@ -39,7 +39,6 @@ pub struct Builder {
 impl Builder {
     /// The cache folder below `programs` for a commit: named by commit, compiler and the place of `programs` itself, because
     /// a program contains the paths of its sources, and a copy of a clone contains its programs.
-    #[must_use]
     pub fn cache_below(&self, programs: &Path, commit: &str) -> PathBuf {
         let short = commit.get(..12).unwrap_or(commit);
         let key = compiler(&self.folder, programs, self.toolchain.as_deref());
@@ -48,7 +47,6 @@ impl Builder {
 
     /// The target folder, below `targets`, in which Cargo builds a workspace folder or every workspace below a folder. Its
     /// name depends on the path of that folder.
-    #[must_use]
     pub fn target_below(targets: &Path, folder: &Path) -> PathBuf {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
@@ -325,7 +323,6 @@ fn go_flags(own: &str) -> String {
 }
 
 /// The toolchain that rustup uses in a folder; `None` if rustup does not manage it.
-#[must_use]
 pub fn active_toolchain(folder: &Path) -> Option<String> {
     let output = wirebench_spawn::command("rustup")
         .args(["show", "active-toolchain"])

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 pub type Captured = BTreeMap<String, String>;
 
 /// Replaces `{name}` by the captured value of that name; other braces stay as they are.
-#[must_use]
 pub fn fill(text: &str, captured: &Captured) -> String {
     let mut filled = text.to_owned();
     for (name, value) in captured {

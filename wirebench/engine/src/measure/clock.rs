@@ -25,7 +25,6 @@ pub struct Reading {
 
 impl Clock {
     /// Compares by the reading with the shortest round trip; `None` without readings.
-    #[must_use]
     pub fn compare(readings: &[Reading]) -> Option<Self> {
         let best = readings.iter().min_by_key(|reading| reading.received - reading.sent)?;
         let round_trip = best.received - best.sent;
@@ -36,20 +35,17 @@ impl Clock {
     }
 
     /// Converts a time of this machine's clock to the other clock, ns since 1970.
-    #[must_use]
     pub const fn to_remote(self, local: i64) -> i64 {
         local + self.offset_ns
     }
 
     /// Converts a time of the other clock to this machine's clock, ns since 1970.
-    #[must_use]
     pub const fn to_local(self, remote: i64) -> i64 {
         remote - self.offset_ns
     }
 }
 
 /// This machine's time, ns since 1970.
-#[must_use]
 pub fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)

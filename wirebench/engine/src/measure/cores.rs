@@ -20,7 +20,6 @@ pub struct Cores {
 
 impl Cores {
     /// Every core for both sides.
-    #[must_use]
     pub fn shared() -> Self {
         Self {
             available: allowed().len().max(1),
@@ -30,19 +29,16 @@ impl Cores {
 
     /// A quarter of the cores (at least one) for the server, the rest for the driver, which needs 2 to 8 times the
     /// server's CPU; with one core, or where cores cannot be chosen, both share.
-    #[must_use]
     pub fn split() -> Self {
         split_of(by_physical_core(allowed()))
     }
 
     /// Threads a server should use.
-    #[must_use]
     pub fn server_threads(&self) -> usize {
         self.threads(&self.server)
     }
 
     /// Threads a driver can use.
-    #[must_use]
     pub fn driver_threads(&self) -> usize {
         self.threads(&self.driver)
     }

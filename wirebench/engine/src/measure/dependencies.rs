@@ -12,7 +12,6 @@ use crate::measure::side::Side;
 const PYTHON: [&str; 3] = [".wirebench/venv", ".venv", "venv"];
 
 /// Name and version of every package found below a side's folder, sorted.
-#[must_use]
 pub fn of(side: &Side) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for folder in PYTHON {

@@ -72,7 +72,6 @@ pub struct DriverStats {
 
 impl DriverStats {
     /// Connections that the front held; `None` if it was not watched, or the load was too short.
-    #[must_use]
     pub fn connections_seen(&self) -> Option<u32> {
         self.processes.first()?.connections_seen
     }

@@ -6,7 +6,6 @@ use crate::measure::digest;
 use wirebench_record::run::{Host, RemoteHost};
 
 /// Reads the host's description from the operating system; unknown values are `None`.
-#[must_use]
 pub fn describe(cpu_count: usize) -> Host {
     let cpu_model =
         first_value("/proc/cpuinfo", "model name").or_else(|| output_of("sysctl", &["-n", "machdep.cpu.brand_string"]));
@@ -34,7 +33,6 @@ pub fn describe(cpu_count: usize) -> Host {
 }
 
 /// The same host with its fingerprint.
-#[must_use]
 pub fn fingerprinted(host: Host) -> Host {
     let Host {
         cpu_model,
@@ -53,7 +51,6 @@ pub fn fingerprinted(host: Host) -> Host {
 }
 
 /// A host whose fingerprint covers the other hosts of the run too.
-#[must_use]
 pub fn with_others(host: Host, others: &[RemoteHost]) -> Host {
     let all = others.iter().map(|one| one.host.fingerprint.as_str());
     let all: Vec<&str> = std::iter::once(host.fingerprint.as_str()).chain(all).collect();

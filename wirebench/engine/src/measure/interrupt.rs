@@ -30,14 +30,12 @@ impl Interrupt {
     }
 
     /// True if a stop was requested.
-    #[must_use]
     pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// The signal that requested the stop; `None` if there was none.
-#[must_use]
 pub fn received() -> Option<u8> {
     u8::try_from(RECEIVED.load(Ordering::Relaxed))
         .ok()

@@ -3,19 +3,16 @@
 use std::net::SocketAddr;
 
 /// The addresses at which the processes of a group and their descendants listen, sorted. Empty without /proc.
-#[must_use]
 pub fn of(group: i32) -> Vec<SocketAddr> {
     system::listening(group).0.into_iter().collect()
 }
 
 /// How many connections may wait at a port until the program accepts them; `None` if no program listens, or the kernel does not say.
-#[must_use]
 pub fn backlog(port: u16) -> Option<u32> {
     system::backlog(port)
 }
 
 /// Says of a program without a TCP listener that it listens on a Unix socket, and what to do; `None` if it does not.
-#[must_use]
 pub fn only_unix(group: i32) -> Option<String> {
     let (tcp, unix) = system::listening(group);
     let named: Vec<String> = unix.iter().map(|path| path.display().to_string()).collect();
@@ -33,7 +30,6 @@ pub struct Tree(system::Processes);
 
 impl Tree {
     /// The tree of a group as it is now.
-    #[must_use]
     pub fn of(group: i32) -> Self {
         Self(system::tree(group))
     }

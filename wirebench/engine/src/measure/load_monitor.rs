@@ -56,7 +56,6 @@ struct SteadyPeriod {
 
 impl LoadMonitor {
     /// Starts to measure from now on.
-    #[must_use]
     pub fn of(target: &Target) -> Self {
         let process = |one: &Instance| Process {
             name: one.name.clone(),
@@ -114,7 +113,6 @@ impl LoadMonitor {
     }
 
     /// What each process used; call it when the load is over.
-    #[must_use]
     pub fn finish(self) -> Vec<ProcessUsage> {
         let is_chain = self.processes.len() > 1;
         let usage = |process: Process| {
@@ -201,7 +199,6 @@ pub struct ConnectionCounter {
 
 impl ConnectionCounter {
     /// Starts counting: sockets that are open already (listeners, a pool of its own) do not count.
-    #[must_use]
     pub fn new(server: Arc<dyn UsageReader>) -> Self {
         let before = server.sockets().unwrap_or_default();
         Self {
@@ -219,13 +216,11 @@ impl ConnectionCounter {
     }
 
     /// Whether a connection was seen already.
-    #[must_use]
     pub fn any(&self) -> bool {
         !self.during.is_empty()
     }
 
     /// The number of distinct connections seen; `None` if the load fell between two samples, or sockets cannot be read.
-    #[must_use]
     pub fn count(self) -> Option<u32> {
         u32::try_from(self.during.len()).ok().filter(|count| *count > 0)
     }

@@ -23,7 +23,6 @@ pub struct Lock {
 }
 
 /// The lock file of this machine, or the one that the environment names.
-#[must_use]
 pub fn file() -> PathBuf {
     let named = std::env::var_os(VARIABLE).filter(|name| !name.is_empty());
     named.map_or_else(|| std::env::temp_dir().join("wirebench.lock"), PathBuf::from)

@@ -73,14 +73,12 @@ pub fn wait_for(host: IpAddr, fixed: u16) {
 }
 
 /// True if a port cannot be bound although no program listens on it: a connection holds it, or held it within the last minute.
-#[must_use]
 pub fn is_held_by_connection(host: IpAddr, port: u16) -> bool {
     let refused = bind(host, port).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
     refused && listening_ports().is_some_and(|ports| !ports.contains(&port))
 }
 
 /// True if a program listens on a port of this machine; found without connecting, on Linux only.
-#[must_use]
 pub fn is_listened_on(port: u16) -> bool {
     listening_ports().is_some_and(|ports| ports.contains(&port))
 }

@@ -119,13 +119,11 @@ impl Group {
     }
 
     /// The leader's process id, which is the group's too.
-    #[must_use]
     pub fn id(&self) -> i32 {
         self.id.as_raw()
     }
 
     /// Whether the leader has ended; it is not reaped yet.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         !matches!(waitid(Id::Pid(self.id), look), Ok(WaitStatus::StillAlive))
@@ -214,7 +212,6 @@ impl Drop for Group {
 }
 
 /// An exit status as words: `exited with status 1`, `was ended by signal 9`.
-#[must_use]
 pub fn describe_exit(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with status {code}"),
@@ -234,7 +231,6 @@ static CAUSE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The last lines of a file as one line of text, for an error message; empty when there are none. If the line that says why the
 /// program ended comes earlier, that line and the ones after it, and the last line.
-#[must_use]
 pub fn tail(file: &Path) -> String {
     use std::io::{Read, Seek, SeekFrom};
     let read = || -> io::Result<String> {

@@ -26,7 +26,6 @@ pub enum ProcessGroup {
 
 impl ProcessGroup {
     /// The group, if it is on this machine.
-    #[must_use]
     pub const fn local(&self) -> Option<&Group> {
         match self {
             Self::Local(group) => Some(group),
@@ -35,7 +34,6 @@ impl ProcessGroup {
     }
 
     /// The leader's process id, which is the group's too; `None` if it is on another host.
-    #[must_use]
     pub fn local_id(&self) -> Option<i32> {
         self.local().map(Group::id)
     }
@@ -49,7 +47,6 @@ impl ProcessGroup {
     }
 
     /// When it was started.
-    #[must_use]
     pub const fn started(&self) -> Instant {
         match self {
             Self::Local(group) => group.started,
@@ -58,7 +55,6 @@ impl ProcessGroup {
     }
 
     /// Whether the leader has ended, or cannot be reached any more.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         match self {
             Self::Local(group) => group.has_ended(),
@@ -107,7 +103,6 @@ impl ProcessGroup {
     }
 
     /// Reads the usage of its leader, and on another host of all its processes.
-    #[must_use]
     pub fn leader_usage_reader(&self) -> Arc<dyn UsageReader> {
         match self {
             Self::Local(group) => Arc::new(LocalUsage::leader(group.id())),
@@ -116,7 +111,6 @@ impl ProcessGroup {
     }
 
     /// Finds the processes of these groups, which are on one machine, and reads their usage; call it when they are started.
-    #[must_use]
     pub fn usage_reader(groups: &[&Self]) -> Arc<dyn UsageReader> {
         let remote: Vec<&Process> = groups.iter().filter_map(|group| group.remote()).collect();
         match remote.first() {

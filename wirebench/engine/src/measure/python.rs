@@ -13,7 +13,6 @@ use crate::measure::{build, work_folder};
 
 /// Whether a build command installs packages into the Python environment that is active: `pip install …`, also as the first
 /// command of `sh -c`.
-#[must_use]
 pub fn installs(words: &[String]) -> bool {
     let words = plain(words);
     let is_pip = |word: &String| {

@@ -119,7 +119,6 @@ impl<'a> Request<'a> {
     }
 
     /// A gRPC method's descriptors, if they come from server reflection.
-    #[must_use]
     pub fn protoset(&self) -> Option<&[u8]> {
         self.call.as_ref().and_then(Call::protoset)
     }
@@ -174,7 +173,6 @@ impl<'a> Request<'a> {
     }
 
     /// Bytes of the body (HTTP) or of the messages (gRPC) in a response.
-    #[must_use]
     pub fn payload_bytes(&self, response: &WireResponse) -> u64 {
         let messages = self.call.as_ref().and_then(|_| frame::message_bytes(&response.body));
         messages.unwrap_or(response.body.len()) as u64

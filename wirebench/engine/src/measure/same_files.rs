@@ -48,7 +48,6 @@ pub struct Files {
 }
 
 /// Whether a file is in a folder of generated files.
-#[must_use]
 pub fn is_derived(name: &Path) -> bool {
     name.iter().any(|part| DERIVED.iter().any(|derived| part == *derived))
 }

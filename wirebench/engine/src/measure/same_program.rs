@@ -51,7 +51,6 @@ pub struct Compared<'a> {
 
 impl<'a> Compared<'a> {
     /// Compares files and dependencies once, for all servers.
-    #[must_use]
     pub fn new(sides: [&'a Side; 2], files: [&Files; 2]) -> Self {
         let [base, head] = sides;
         let one_folder = base.folder == head.folder;
@@ -66,7 +65,6 @@ impl<'a> Compared<'a> {
     }
 
     /// Whether a server is the same program on both sides, started in the same way.
-    #[must_use]
     pub fn is_same(&self, server: &str) -> bool {
         let [base, head] = self.sides;
         let (Some(before), Some(after)) = (base.servers.get(server), head.servers.get(server)) else {
@@ -138,7 +136,6 @@ fn is_compiled(name: &Path) -> bool {
 }
 
 /// True if two programs are equal files, or ELF files whose loaded sections are equal.
-#[must_use]
 pub fn same_code_and_data(before: &Path, after: &Path) -> bool {
     let (Ok(before), Ok(after)) = (fs::read(before), fs::read(after)) else {
         return false;

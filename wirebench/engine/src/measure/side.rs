@@ -39,14 +39,12 @@ pub struct Side {
 
 impl Side {
     /// The folder that a process is started in.
-    #[must_use]
     pub fn folder_of(&self, part: &Part) -> PathBuf {
         let below = part.working_directory.as_ref();
         below.map_or_else(|| self.folder.clone(), |below| self.folder.join(below))
     }
 
     /// A side whose servers are not built yet.
-    #[must_use]
     pub fn new(revision: VariantRevision, folder: PathBuf, servers: &[Server]) -> Self {
         Self {
             revision,
@@ -66,7 +64,6 @@ impl Side {
     }
 
     /// Whether it declares the server of a series, with its protocol and its operation.
-    #[must_use]
     pub fn declares(&self, series: &PlannedSeries) -> bool {
         self.servers.get(&series.server.name).is_some_and(|server| {
             let has_protocol = series.protocol == Protocol::Process || server.protocols.contains(&series.protocol);
@@ -78,7 +75,6 @@ impl Side {
     ///
     /// # Panics
     /// When the side does not declare it.
-    #[must_use]
     pub fn server_of(&self, series: &PlannedSeries) -> Server {
         let mut server = self.servers[&series.server.name].clone();
         let extra = self.extra_args.get(&series.id).into_iter().flatten();
@@ -103,7 +99,6 @@ impl Side {
     }
 
     /// Whether one of its servers or tiers is a package of a Cargo workspace.
-    #[must_use]
     pub fn declares_packages(&self) -> bool {
         let mut parts = self.servers.values().flat_map(Server::parts);
         parts.any(|part| matches!(part.program, Program::Package(_)))
@@ -193,7 +188,6 @@ impl BuildCache {
 }
 
 /// A command whose program is a relative path starts from the side's folder; a bare name is looked up on PATH.
-#[must_use]
 pub fn in_folder(command: &[String], folder: &Path) -> Vec<String> {
     let mut command = command.to_vec();
     if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {

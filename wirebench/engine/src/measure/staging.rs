@@ -130,7 +130,6 @@ pub fn at_layout(program: &str, home: Option<&Path>, layout: usize) -> io::Resul
 }
 
 /// Whether a file is a native program: ELF or Mach-O, known by its first bytes.
-#[must_use]
 pub fn is_native(program: &Path) -> bool {
     let mut magic = [0; 4];
     let read = fs::File::open(program).and_then(|mut file| file.read_exact(&mut magic));

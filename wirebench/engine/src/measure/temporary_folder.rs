@@ -22,7 +22,6 @@ impl TemporaryFolder {
     }
 
     /// Its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }

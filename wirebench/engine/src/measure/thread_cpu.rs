@@ -26,7 +26,6 @@ pub struct Stat {
 
 impl Stat {
     /// Parses the fields of a stat line that follow the program's name.
-    #[must_use]
     pub fn parse(fields: &str) -> Option<Self> {
         // The first of these fields is number 3 in proc_pid_stat(5).
         let fields: Vec<&str> = fields.split_whitespace().collect();
@@ -57,7 +56,6 @@ pub struct ProcessCpu {
 impl ProcessCpu {
     /// Parses what follows `process ` in a list of processes: a line with the process's id, a line with its `stat`, and a line
     /// `thread ID NS` for each thread. Other lines are ignored.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (pid, lines) = text.split_once('\n')?;
         let (begin, fields) = lines.lines().find_map(|line| line.rsplit_once(") "))?;
@@ -70,7 +68,6 @@ impl ProcessCpu {
     }
 
     /// What distinguishes the process from others that had its id.
-    #[must_use]
     pub const fn key(&self) -> (u32, u64) {
         (self.pid, self.stat.start_ticks)
     }

@@ -47,13 +47,11 @@ impl TlsFiles {
     }
 
     /// The file with the certificate: what the server shows and clients trust.
-    #[must_use]
     pub fn certificate(&self) -> PathBuf {
         self.folder.path().join("cert.pem")
     }
 
     /// The file with the certificate's private key.
-    #[must_use]
     pub fn key(&self) -> PathBuf {
         self.folder.path().join("key.pem")
     }

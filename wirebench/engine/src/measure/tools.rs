@@ -22,7 +22,6 @@ pub struct InstalledTool {
 /// Where a program is: in `bin` of the folder that `WIREBENCH_TOOLS` names, else in `.tools/bin` of the project or of a folder
 /// above it in its repository, else on PATH, else where `go install` puts programs. `wirebench` is always the program that runs
 /// now.
-#[must_use]
 pub fn locate(root: &Path, program: &str) -> Option<PathBuf> {
     if program == "wirebench" {
         return std::env::current_exe().ok();
@@ -122,7 +121,6 @@ fn numbers(version: &str) -> Vec<u64> {
 }
 
 /// The version line a program prints with `--version`, its name taken off; for tools that need no exact version.
-#[must_use]
 pub fn plain_version(path: &Path) -> Option<String> {
     let output = wirebench_spawn::command(path).arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -34,7 +34,6 @@ mod linux {
 
     impl Connection {
         /// The port at this end.
-        #[must_use]
         pub fn local_port(&self) -> u16 {
             self.id.source_port
         }
@@ -77,7 +76,6 @@ mod linux {
         }
 
         /// The bytes of these connections so far; `None` if one of them is closed.
-        #[must_use]
         pub fn traffic(&self, connections: &[Connection]) -> Option<Traffic> {
             let mut sum = Traffic::default();
             for connection in connections {
@@ -110,7 +108,6 @@ mod elsewhere {
 
     impl Connection {
         /// Unknown.
-        #[must_use]
         pub fn local_port(&self) -> u16 {
             0
         }
@@ -136,7 +133,6 @@ mod elsewhere {
             Err(io::ErrorKind::Unsupported.into())
         }
         /// Not measured.
-        #[must_use]
         pub fn traffic(&self, _: &[Connection]) -> Option<Traffic> {
             None
         }

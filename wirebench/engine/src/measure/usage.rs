@@ -28,7 +28,6 @@ mod linux {
 
     impl LocalUsage {
         /// Finds the processes of these groups; call it when they are all started.
-        #[must_use]
         pub fn groups(ids: &[i32]) -> Self {
             let found = if ids.is_empty() { Vec::new() } else { members_of(ids) };
             // The leaders first.
@@ -42,7 +41,6 @@ mod linux {
         }
 
         /// The group's leader alone, without a search.
-        #[must_use]
         pub fn leader(id: i32) -> Self {
             Self {
                 groups: Vec::new(),
@@ -125,7 +123,6 @@ mod linux {
     }
 
     /// The processes of a group that have not ended, by id.
-    #[must_use]
     pub fn members(group: i32) -> Vec<i32> {
         processes_that(|stat| stat.pgrp == group && stat.state != 'Z')
     }
@@ -136,7 +133,6 @@ mod linux {
     }
 
     /// CPU time the hypervisor gave to others so far, ns over all CPUs.
-    #[must_use]
     pub fn steal_ns() -> Option<u64> {
         let ticks = KernelStats::current().ok()?.total.steal?;
         Some(ticks * tick_ns())
@@ -156,12 +152,10 @@ mod elsewhere {
 
     impl LocalUsage {
         /// Reads nothing.
-        #[must_use]
         pub fn groups(_: &[i32]) -> Self {
             Self
         }
         /// Reads nothing.
-        #[must_use]
         pub fn leader(_: i32) -> Self {
             Self
         }
@@ -170,13 +164,11 @@ mod elsewhere {
     impl UsageReader for LocalUsage {}
 
     /// Not measured.
-    #[must_use]
     pub fn steal_ns() -> Option<u64> {
         None
     }
 
     /// Unknown.
-    #[must_use]
     pub fn members(_group: i32) -> Vec<i32> {
         Vec::new()
     }

@@ -53,7 +53,6 @@ pub struct CpuUsed {
 
 impl CpuUsed {
     /// User and system time since `earlier`: the exact sum, divided in the ratio of the ticks.
-    #[must_use]
     pub fn since(self, earlier: Self) -> CpuTime {
         let total = self.run_ns.saturating_sub(earlier.run_ns);
         let ticked_user = self.user_ns.saturating_sub(earlier.user_ns);

@@ -40,7 +40,6 @@ pub struct Locations<'a> {
 const REQUEST_TIMEOUT: &str = "20s";
 
 /// Every placeholder that has a value for this series, except those of the amount.
-#[must_use]
 pub fn of(series: &PlannedSeries, locations: &Locations) -> Values {
     let one = |text: &str| Value::One(text.to_owned());
     let load = &series.load;
@@ -184,7 +183,6 @@ pub fn set_amount(values: &mut Values, amount: &Amount) {
 }
 
 /// The environment variables that a driver gets for a series; one whose placeholder has no value is left out.
-#[must_use]
 pub fn environment(series: &PlannedSeries, values: &Values) -> BTreeMap<String, String> {
     let has_values = |text: &str| {
         let named = Arg::One(text.to_owned()).placeholders();
@@ -195,7 +193,6 @@ pub fn environment(series: &PlannedSeries, values: &Values) -> BTreeMap<String, 
 }
 
 /// The driver's command for the record: values that differ between rounds stay placeholders.
-#[must_use]
 pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
     let locations = Locations {
         address: &authority(series.server.front.host, "{port}"),

@@ -40,7 +40,6 @@ pub struct WireResponse {
 pub const GRPC_WEB_HEADERS: [&str; 2] = ["content-type: application/grpc-web+proto", "x-grpc-web: 1"];
 
 /// A unary gRPC call of `path` (`/package.Service/Method`) with one framed message, over `grpc`, `grpcs` or `grpc-web`.
-#[must_use]
 pub fn grpc_request(protocol: Protocol, path: &str, body: Vec<u8>, ca: &Path) -> WireRequest {
     let headers = match protocol {
         Protocol::GrpcWeb => GRPC_WEB_HEADERS,

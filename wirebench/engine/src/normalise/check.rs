@@ -30,7 +30,6 @@ pub(super) struct Expected<'a> {
 }
 
 /// All failed checks of a round; empty if the round is valid.
-#[must_use]
 pub(super) fn failed(expected: &Expected, spoken: Option<&str>, round: &Round) -> Vec<FailedCheck> {
     let load = expected.load;
     let mut found = Vec::new();

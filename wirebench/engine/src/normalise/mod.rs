@@ -27,7 +27,6 @@ pub struct Jq {
 }
 
 /// A failed round: it has no values, only the reason.
-#[must_use]
 pub fn failed_round(slot: Slot, reason: String) -> Round {
     Round {
         reason: Some(reason),
@@ -36,7 +35,6 @@ pub fn failed_round(slot: Slot, reason: String) -> Round {
 }
 
 /// Reads a slot's raw output and makes its round; a round that fails a check is kept, marked invalid with the reason.
-#[must_use]
 pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, folder: &Path) -> Round {
     match read(jq, series.driver, &folder.join(files::STDOUT), &folder.join(files::RAW)) {
         Ok(shape) => checked(series, slot, measured, outcome(series, shape)),
@@ -78,7 +76,6 @@ fn outcome(series: &PlannedSeries, shape: Shape) -> Outcome {
 
 /// Makes a round from the outcome of a load and what was measured during it. A round that fails a check is invalid, with the
 /// reason.
-#[must_use]
 pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, outcome: Outcome) -> Round {
     let failed_count = outcome.errors.values().sum();
     let driven = &measured.driven;
@@ -122,7 +119,6 @@ pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, outcome:
 }
 
 /// The latencies of good responses, ns, and the number of every other outcome by its kind.
-#[must_use]
 pub fn good_and_bad(
     series: &PlannedSeries,
     answers: BTreeMap<String, Vec<u64>>,

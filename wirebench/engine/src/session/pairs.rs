@@ -11,7 +11,6 @@ const GIVE_UP_AFTER: usize = 2;
 
 /// True if a variant is not measured any further: it failed too often in a row, for reasons that another try will not
 /// change, or the candidate or the baseline did, so that there is nothing to compare it with.
-#[must_use]
 pub fn given_up(rounds: &[Round], variant: Variant) -> bool {
     let failing = |variant| {
         let own = rounds.iter().rev().filter(|round| round.variant == variant);

@@ -120,7 +120,6 @@ pub fn gnuplot(root: &Path) -> Option<(PathBuf, ToolVersion)> {
 }
 
 /// A tool and its version, for the record.
-#[must_use]
 pub fn tool_version(name: &str, version: &str) -> ToolVersion {
     ToolVersion {
         name: name.to_owned(),

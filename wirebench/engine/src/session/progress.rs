@@ -149,7 +149,6 @@ impl<'a> Progress<'a> {
 }
 
 /// A length of time for a progress line: `45 s`, `3 min`.
-#[must_use]
 pub fn remaining(length: Duration) -> String {
     let seconds = length.as_secs_f64();
     if seconds < 90.0 {

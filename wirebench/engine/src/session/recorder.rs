@@ -33,7 +33,6 @@ pub(super) struct Recorder {
 }
 
 /// The record of a run that starts now on a host, without tools, variants and series.
-#[must_use]
 pub fn started_run(id: String, profile: &str, seed: u64, rounds: u32, host: Host) -> Run {
     let now = Timestamp::now().to_string();
     Run {
@@ -195,7 +194,6 @@ fn on_hosts(series: Series, hosts: &[RemoteHost]) -> Series {
 }
 
 /// A planned series without measured values.
-#[must_use]
 pub fn unmeasured(series: &PlannedSeries) -> Series {
     Series {
         id: series.id.clone(),

@@ -192,7 +192,6 @@ fn shorten(session: &mut impl StagedRun, stage: &Stage, whole: u32, why: &str) {
 }
 
 /// The first stage of a run, for the series with these ids.
-#[must_use]
 pub fn screen_stage(series: Vec<String>, rounds: u32) -> Stage {
     let count = series.len();
     Stage {
@@ -215,7 +214,6 @@ pub struct StageTime {
 
 impl StageTime {
     /// A stage without limits.
-    #[must_use]
     pub fn unlimited() -> Self {
         Self {
             began: Instant::now(),
@@ -225,7 +223,6 @@ impl StageTime {
     }
 
     /// A first stage, which leaves time for a second one within the budget that begins now.
-    #[must_use]
     pub fn first(budget: Duration) -> Self {
         let began = Instant::now();
         Self {
@@ -236,7 +233,6 @@ impl StageTime {
     }
 
     /// A stage that may take all the time there is.
-    #[must_use]
     pub fn last(end: Instant) -> Self {
         Self {
             began: Instant::now(),
@@ -246,20 +242,17 @@ impl StageTime {
     }
 
     /// The time left; `None` without a limit.
-    #[must_use]
     pub fn left(self, now: Instant) -> Option<Duration> {
         Some(self.end?.saturating_duration_since(now))
     }
 
     /// True if the time of the next stage has begun.
-    #[must_use]
     pub fn is_late(self, now: Instant) -> bool {
         let screen = self.screen(0, now);
         screen.is_some_and(|screen| is_late(screen.spent, screen.budget))
     }
 
     /// The first stage after that many whole rounds; `None` if no stage follows.
-    #[must_use]
     pub fn screen(self, whole: u32, now: Instant) -> Option<Screen> {
         let end = self.end.filter(|_| self.is_first)?;
         Some(Screen {

@@ -75,7 +75,6 @@ impl Check {
 
 /// The checks of a project, its repository, and this machine, for these series; `compared` are those that a run with a baseline
 /// has instead.
-#[must_use]
 pub fn tools(project: &Project, series: &[PlannedSeries], compared: &[PlannedSeries]) -> Vec<Check> {
     [
         project::declared(project, series),
@@ -88,7 +87,6 @@ pub fn tools(project: &Project, series: &[PlannedSeries], compared: &[PlannedSer
 }
 
 /// The packages that install the missing programs that a run needs, each once.
-#[must_use]
 pub fn packages(checks: &[Check]) -> BTreeSet<&str> {
     let lacking = checks
         .iter()

@@ -90,7 +90,6 @@ impl Detector {
     }
 
     /// Every step that is reported now, in order.
-    #[must_use]
     pub fn change_points(&self) -> Vec<ChangePoint> {
         let change_point = |(number, step): (usize, &Step)| {
             let start = level_start(&self.steps[..number]);
@@ -104,13 +103,11 @@ impl Detector {
     }
 
     /// The noise of the newest values; `None` before the first value.
-    #[must_use]
     pub fn noise(&self) -> Option<Noise> {
         self.noise_before(self.row.values.len())
     }
 
     /// How often the newest [`REMEMBERED`] values came back to a level that was there before.
-    #[must_use]
     pub fn returns(&self) -> usize {
         let recent = &self.steps[self.remembered(self.row.values.len())..];
         recent.iter().filter(|step| step.returns).count()
@@ -118,7 +115,6 @@ impl Detector {
 
     /// The smallest step in the logarithm that is reported within [`SEEN_WITHIN`] pushes in 95 of 100 cases if the noise
     /// stays as it was in the newest values; `None` with too few of them.
-    #[must_use]
     pub fn resolvable(&self) -> Option<f64> {
         let window = &self.row.window;
         let n = window.len();
@@ -139,7 +135,6 @@ impl Detector {
     }
 
     /// The median of the newest values since the last step, at most [`WINDOW`] of them; `None` before the first value.
-    #[must_use]
     pub fn level(&self) -> Option<f64> {
         (!self.row.window.is_empty()).then(|| median_of_sorted(&self.row.window))
     }

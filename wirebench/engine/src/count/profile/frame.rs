@@ -20,7 +20,6 @@ pub enum Origin {
 
 impl Origin {
     /// True for code of the program or of one of its dependencies.
-    #[must_use]
     pub const fn is_written(self) -> bool {
         matches!(self, Self::Project | Self::Foreign)
     }
@@ -52,7 +51,6 @@ pub enum Rule {
 
 impl Rule {
     /// The position of the owner in a stack, outermost frame first; 0 in an empty one.
-    #[must_use]
     pub fn owner(self, stack: &[&Frame]) -> usize {
         let is_allocator = |frame: &&Frame| frame.origin == Origin::Allocator;
         let before_allocator = stack.iter().position(is_allocator).unwrap_or(stack.len());

@@ -63,7 +63,6 @@ impl Lines {
 
 /// The line of each function that costs most per request: the slope between short and long runs, so that start and stop
 /// cancel out. Functions whose cost does not grow with requests are left out.
-#[must_use]
 pub fn most(few: &[&Lines], many: &[&Lines]) -> HashMap<String, Source> {
     let mut slopes: HashMap<(&str, &Source), i128> = HashMap::new();
     for (runs, times) in [(few, -(many.len() as i128)), (many, few.len() as i128)] {

@@ -23,7 +23,6 @@ pub struct PerRequest {
 /// that a run does not have costs 0 in it; noise may make a slope negative.
 ///
 /// Empty if there are no short runs, no long runs, or no difference in requests.
-#[must_use]
 pub fn per_request(few: &[&Stacks], many: &[&Stacks], more_requests: u64) -> PerRequest {
     let mut slopes = PerRequest {
         frames: Vec::new(),
@@ -120,14 +119,12 @@ impl PerRequest {
     }
 
     /// The whole cost of a request.
-    #[must_use]
     pub fn total(&self) -> f64 {
         as_float(self.stacks.values().sum()) / self.divisor.max(1.0)
     }
 
     /// What functions cost: the `at_most` most expensive ones, whatever the sign, in the order of their own cost.
     /// Functions without any charged cost are left out.
-    #[must_use]
     pub fn functions(&self, at_most: usize) -> Vec<FunctionSpending> {
         let mut by_name: BTreeMap<&str, Sums> = BTreeMap::new();
         for (stack, cost) in &self.stacks {
@@ -159,7 +156,6 @@ impl PerRequest {
     /// The callers of some system calls through the C library: for each call and caller, the cost of the library's
     /// function. The caller is the innermost function of the project's, unless that one is around nearly all that the
     /// program does; else the nearest that is neither the C library's nor the language's.
-    #[must_use]
     pub fn callers(&self, calls: &BTreeSet<String>) -> Vec<CallerCost> {
         let whole: i128 = self.stacks.values().sum();
         let around_all: BTreeSet<String> = (self.functions(usize::MAX).into_iter())
@@ -209,7 +205,6 @@ impl PerRequest {
 
     /// One line a stack, `outermost;…;innermost 123`, sorted: what flame graphs are drawn from. The number is the cost of
     /// 1,000 requests in whole units; stacks that round to 0 or less are left out.
-    #[must_use]
     pub fn folded(&self) -> String {
         let mut lines: BTreeMap<String, i128> = BTreeMap::new();
         for (stack, cost) in &self.stacks {

@@ -20,7 +20,6 @@ pub struct Stacks {
 
 impl Stacks {
     /// An empty collection; `rule` decides which frame a cost belongs to.
-    #[must_use]
     pub fn new(rule: Rule) -> Self {
         Self {
             rule,
@@ -60,19 +59,16 @@ impl Stacks {
     }
 
     /// The sum over all stacks.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.costs.values().fold(0, |sum, &cost| sum.saturating_add(cost))
     }
 
     /// How many different stacks there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.costs.len()
     }
 
     /// Whether there is no stack at all.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.costs.is_empty()
     }

@@ -18,7 +18,6 @@ pub struct Tree {
 
 impl Tree {
     /// The files below a folder; empty without a folder.
-    #[must_use]
     pub fn of(root: Option<&Path>) -> Self {
         Self {
             roots: root.map(Path::to_path_buf).into_iter().collect(),
@@ -27,7 +26,6 @@ impl Tree {
     }
 
     /// The same, and the files below another checkout of the repository: a kept program may have been built there.
-    #[must_use]
     pub fn or(mut self, other: Option<&Path>) -> Self {
         self.roots.extend(other.map(Path::to_path_buf));
         self
@@ -35,7 +33,6 @@ impl Tree {
 
     /// The same, and the files below the place where the repository was when a program was built: Cargo does not build again
     /// what was moved, and its line tables name the old place. A compiler was given the relative path `file` in `folder`.
-    #[must_use]
     pub(super) fn or_moved(mut self, (folder, file): (&Path, &Path)) -> Self {
         let is_known = self.roots.iter().any(|root| folder.starts_with(root));
         let inner = folder.ancestors().find_map(|old| {
@@ -48,7 +45,6 @@ impl Tree {
     }
 
     /// The same, with files named by their Go module instead of their folder, as `-trimpath` has it: `shop.example/api/main.go`.
-    #[must_use]
     pub(super) fn with_go_modules(mut self) -> Self {
         for root in &self.roots {
             add_modules(root, Path::new(""), MODULE_DEPTH, &mut self.modules);
@@ -71,7 +67,6 @@ impl Tree {
 
     /// The path of a source file relative to the root, with `/`; `None` if it is elsewhere. A file that line tables
     /// name without its folder must exist.
-    #[must_use]
     pub fn relative(&self, file: &str) -> Option<String> {
         let path = normalised(Path::new(file))?;
         let below = if path.is_absolute() {

@@ -57,7 +57,6 @@ impl Call {
     }
 
     /// The method `package.Service/Method` of a descriptor pool; `None` if it has no such method.
-    #[must_use]
     pub fn of(pool: &DescriptorPool, call: &str) -> Option<Self> {
         let (service, name) = call.split_once('/')?;
         let service = pool.get_service_by_name(service)?;
@@ -66,13 +65,11 @@ impl Call {
     }
 
     /// A `FileDescriptorSet` with the method's file and its imports, if it comes from server reflection.
-    #[must_use]
     pub fn protoset(&self) -> Option<&[u8]> {
         self.protoset.as_deref()
     }
 
     /// The type of its request message.
-    #[must_use]
     pub fn input(&self) -> MessageDescriptor {
         self.method.input()
     }

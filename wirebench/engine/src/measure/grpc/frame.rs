@@ -11,7 +11,6 @@ pub const FRAME_HEADER_BYTES: usize = 5;
 pub(in crate::measure) const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
 /// Puts the length prefix before a message.
-#[must_use]
 pub fn frame(message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).expect("requests are declared in a TOML file, far below 4 GiB");
     let mut out = vec![0];
@@ -21,7 +20,6 @@ pub fn frame(message: &[u8]) -> Vec<u8> {
 }
 
 /// The message inside a single uncompressed frame; `None` if the bytes are not such a frame.
-#[must_use]
 pub fn unframe(body: &[u8]) -> Option<&[u8]> {
     match frames(body)?.as_slice() {
         [message] => Some(message),
@@ -30,13 +28,11 @@ pub fn unframe(body: &[u8]) -> Option<&[u8]> {
 }
 
 /// The messages inside uncompressed frames, in order; `None` if the bytes are not such frames.
-#[must_use]
 pub fn frames(body: &[u8]) -> Option<Vec<&[u8]>> {
     split(body)?.into_iter().map(Frame::uncompressed).collect()
 }
 
 /// Bytes of the messages inside the frames of a body, as they were sent; `None` if the bytes are not frames.
-#[must_use]
 pub fn message_bytes(body: &[u8]) -> Option<usize> {
     split(body).map(|frames| frames.iter().map(|frame| frame.payload.len()).sum())
 }

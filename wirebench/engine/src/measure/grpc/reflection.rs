@@ -69,7 +69,6 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_FILES: usize = 1000;
 
 /// The full names of the services that a server has besides gRPC's own; `None` if it has no reflection.
-#[must_use]
 pub fn services(endpoint: Endpoint) -> Option<Vec<String>> {
     let request = Request {
         list_services: Some("*".into()),

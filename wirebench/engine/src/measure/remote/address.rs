@@ -9,7 +9,6 @@ pub struct Address(String);
 
 impl Address {
     /// The address as ssh takes it.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -56,7 +56,6 @@ pub struct Host {
 
 /// Whether a series can be measured with its server on another host. Left out are start-up and benchmarks, in which the
 /// driver starts the program, counting, and TLS, whose certificate is for this machine.
-#[must_use]
 pub fn fits(series: &PlannedSeries) -> bool {
     let loads = matches!(
         series.load.amount,
@@ -111,32 +110,27 @@ impl Host {
     }
 
     /// The host's address in ssh's connection: servers listen there.
-    #[must_use]
     pub fn ip(&self) -> IpAddr {
         self.facts.ip
     }
 
     /// The address of this machine as the host sees it.
-    #[must_use]
     pub fn local_ip(&self) -> IpAddr {
         self.facts.local_ip
     }
 
     /// Round-trip times to the host, by TCP connections to a port that no program listens on.
-    #[must_use]
     pub fn ping(&self) -> Option<Ping> {
         let port = self.free_port(None).ok()?;
         ping::refusals(SocketAddr::new(self.ip(), port))
     }
 
     /// CPUs that may be used on the host.
-    #[must_use]
     pub fn cpus(&self) -> usize {
         self.facts.cpus as usize
     }
 
     /// The host as a record describes it: without its name and address.
-    #[must_use]
     pub fn recorded(&self) -> RemoteHost {
         RemoteHost {
             role: self.role,
@@ -147,7 +141,6 @@ impl Host {
     }
 
     /// CPU time that the hypervisor gave to others so far, ns over all its CPUs.
-    #[must_use]
     pub fn steal_ns(&self) -> Option<u64> {
         let ticks: u64 = self.shell.run("steal").ok()?.trim().parse().ok()?;
         Some(ticks * self.facts.tick_ns)

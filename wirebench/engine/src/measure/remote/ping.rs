@@ -17,14 +17,12 @@ const PAUSE: Duration = Duration::from_millis(5);
 const LOST_AFTER: Duration = Duration::from_millis(900);
 
 /// Times handshakes one after the other; `None` if no program listens at the address.
-#[must_use]
 pub fn handshakes(address: &str) -> Option<Ping> {
     times(address.parse().ok()?, false)
 }
 
 /// Times refused connections to a port that no program listens on. `None` if they are not refused at once, for example because a
 /// firewall drops the packets.
-#[must_use]
 pub fn refusals(address: SocketAddr) -> Option<Ping> {
     times(address, true).filter(|ping| ping.lost < ping.sent)
 }

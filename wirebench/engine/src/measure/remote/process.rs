@@ -82,7 +82,6 @@ impl Process {
 
     /// CPU time of all its threads and of the child processes that it reaped, in steps of 10 ms; call it after its end. It
     /// includes other commands that the shell ran in the meantime: a few ms per second.
-    #[must_use]
     pub fn cpu_time(&self) -> Option<CpuTime> {
         let (before, after) = self.ticks_before.zip(reaped_ticks(&self.shell))?;
         let ns = |place: usize| after[place].saturating_sub(before[place]) * self.tick_ns;
@@ -93,7 +92,6 @@ impl Process {
     }
 
     /// Whether it has ended; also true if the connection is lost.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         self.poll().map_or(true, |status| status.is_some())
     }

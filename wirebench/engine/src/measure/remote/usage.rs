@@ -24,7 +24,6 @@ pub struct RemoteUsage {
 
 impl RemoteUsage {
     /// Finds the processes of these groups, which are on the host of `first`; call it when they are started.
-    #[must_use]
     pub fn of(first: &Process, groups: &[&Process]) -> Self {
         let groups = groups.iter().map(|group| group.pid).collect();
         Self::find(Arc::clone(&first.shell), groups, first.tick_ns)

@@ -386,7 +386,6 @@ impl Harness<'_> {
 
 /// The time limit of a driver run: `load.timeout`, or a multiple of the load's length. A load by number of requests
 /// gets 1 ms for each request, far more than any server here needs.
-#[must_use]
 pub fn timeout(load: &Load) -> Duration {
     const SPARE: Duration = Duration::from_secs(30);
     let derived = match &load.amount {

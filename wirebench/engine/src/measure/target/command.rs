@@ -44,7 +44,6 @@ pub(super) fn values(ip: IpAddr, context: &LaunchContext, port: &str, tiers: &[I
 ///
 /// # Panics
 /// Never for a server that `Server::check` accepted, as it rejects unknown placeholders, and that the side has built.
-#[must_use]
 pub(in crate::measure) fn argv(
     side: &Side,
     part: &Part,
@@ -61,7 +60,6 @@ pub(in crate::measure) fn argv(
 
 /// The environment of one process for a given port (or a placeholder for one). Braces that name no placeholder stay as they
 /// are.
-#[must_use]
 pub(in crate::measure) fn environment(
     side: &Side,
     part: &Part,

@@ -40,7 +40,6 @@ pub struct Instance {
 
 impl Instance {
     /// A process that has just been started for one round.
-    #[must_use]
     pub(super) fn new(
         part: &Part,
         group: ProcessGroup,
