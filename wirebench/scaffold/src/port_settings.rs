@@ -20,6 +20,9 @@ pub(super) struct PortSetting {
     pub(super) fixed: Option<u16>,
 }
 
+/// The folder that a program is started in, as an argument.
+const FOLDER: &str = ".";
+
 /// At most this many settings are tried: more starts would take too long.
 const MOST: usize = 6;
 
@@ -118,6 +121,19 @@ impl PortSetting {
         }
     }
 
+    /// The same with the folder as the first argument.
+    pub(super) fn with_folder(&self) -> Self {
+        let args = std::iter::once(FOLDER.to_owned()).chain(self.args.iter().cloned());
+        Self {
+            args: args.collect(),
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn has_folder(&self) -> bool {
+        self.args.first().is_some_and(|arg| arg == FOLDER)
+    }
+
     /// A port of the program's own choice.
     pub(super) fn fixed(port: u16) -> Self {
         Self {
@@ -128,7 +144,7 @@ impl PortSetting {
 
     /// The name of the setting: `PORT`, `--addr`.
     pub(super) fn names(&self) -> String {
-        let args = self.args.iter().filter(|arg| !arg.starts_with('{'));
+        let args = self.args.iter().filter(|arg| !arg.starts_with('{') && *arg != FOLDER);
         let all: Vec<&str> = self.env.keys().chain(args).map(String::as_str).collect();
         if self.args.is_empty() && self.env.is_empty() {
             "its command".into()

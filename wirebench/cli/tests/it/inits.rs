@@ -188,6 +188,18 @@ server.serve_forever()
 }
 
 #[test]
+fn a_server_that_wants_a_folder_gets_the_one_it_is_started_in() {
+    let server = "import os, sys\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\nclass Handler(SimpleHTTPRequestHandler):\n    \
+                  protocol_version = 'HTTP/1.1'\nif __name__ == '__main__':\n    if len(sys.argv) < 2:\n        sys.exit('usage: server FOLDER')\n    \
+                  os.chdir(sys.argv[1])\n    HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n";
+    let bench = Bench::empty().file("server.py", server).file("index.html", "page");
+    let ended = bench.run(&["init"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    assert!(toml.contains("args      = [\".\"]"), "{toml}");
+}
+
+#[test]
 fn a_server_that_closes_connections_gets_no_more_than_its_queue_holds() {
     for (queue, connections) in [(5, 5), (50, 10)] {
         let server = format!(

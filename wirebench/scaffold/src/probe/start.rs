@@ -20,6 +20,8 @@ use wirebench_engine::measure::target::{LaunchContext, Target};
 
 /// How long a program may take until it listens.
 const LONGEST: Duration = Duration::from_secs(60);
+/// A program that ends sooner than this may want an argument: servers of files want their folder.
+const AT_ONCE: Duration = Duration::from_secs(1);
 /// How long it may take to open further ports after the first.
 const SETTLES: Duration = Duration::from_millis(250);
 /// The beginning of the reason of a program that did not end.
@@ -76,9 +78,17 @@ impl Launcher<'_> {
     ) -> Result<(PortSetting, Running), ProbeFailure> {
         let (mut failed, mut own): (Option<String>, Option<u16>) = (None, None);
         let mut tried: Vec<String> = Vec::new();
-        for setting in settings {
-            match self.start(&declared_with(draft, setting)) {
-                Ok(running) if running.is_as_told() => return Ok((setting.clone(), running)),
+        let mut longest = Duration::ZERO;
+        let with_folder = settings.iter().map(PortSetting::with_folder);
+        for setting in settings.iter().cloned().chain(with_folder) {
+            if setting.has_folder() && (own.is_some() || longest > AT_ONCE) {
+                break;
+            }
+            let began = Instant::now();
+            let started = self.start(&declared_with(draft, &setting));
+            longest = longest.max(began.elapsed());
+            match started {
+                Ok(running) if running.is_as_told() => return Ok((setting, running)),
                 Ok(running) => {
                     let at = running.at;
                     own = own.or(reaches(&at).then(|| at.port()));
