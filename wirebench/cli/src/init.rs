@@ -140,7 +140,7 @@ fn probe(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
     Ok(found)
 }
 
-/// Prints what is declared, what is not, and the open questions.
+/// Prints the servers that are declared, the programs that are not, and the open questions.
 fn print_result(found: &Found) {
     for server in &found.servers {
         println!("{}  {server}", if found.probed { "declared" } else { "guessed " });
@@ -153,7 +153,7 @@ fn print_result(found: &Found) {
     }
 }
 
-/// Prints what to do next; `found` is what was written into wirebench.toml, if anything was.
+/// Prints the next steps; `found` has the servers in the wirebench.toml that was just written, `None` if the file was there already.
 fn print_next_steps(found: Option<&Found>, facts: &WorkflowFacts, folder: &Path) {
     println!("\nNext:");
     let lines = found.iter().flat_map(|found| found.toml.lines());
@@ -164,7 +164,7 @@ fn print_next_steps(found: Option<&Found>, facts: &WorkflowFacts, folder: &Path)
         ),
     }
     println!("  2. wirebench run --profile quick");
-    println!("  3. commit what was written, and open a pull request");
+    println!("  3. commit the new files, and open a pull request");
     if !is_pinned(facts) {
         let Action { repository, revision } = &facts.action;
         println!(

@@ -133,20 +133,39 @@ fn returns(change: f64, later: impl Iterator<Item = f64>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
     use wirebench_record::trend::{Direction, Push};
 
     const NONE: [usize; 0] = [];
 
-    fn push() -> Push {
+    /// A push of which only the commit is known.
+    pub(crate) fn push() -> Push {
         Push {
             run: None,
             commit: "abcdef1".into(),
             at: None,
             message: None,
             author: None,
+        }
+    }
+
+    /// A step of that size that nothing else is known of.
+    pub(crate) fn step(percent: f64) -> ChangePoint {
+        ChangePoint {
+            last_before: push(),
+            first_after: push(),
+            reported: push(),
+            change_percent: percent,
+            low_percent: percent - 1.0,
+            high_percent: percent + 1.0,
+            direction: Direction::Unknown,
+            accepted: None,
+            not_code: None,
+            alert: false,
+            open: false,
+            recent: false,
         }
     }
 
@@ -160,12 +179,6 @@ mod tests {
     /// A segment of a metric that is better lower, with these steps in percent.
     fn segment(steps: &[(f64, Kind)]) -> Segment {
         let change_point = |(percent, kind): &(f64, Kind)| ChangePoint {
-            last_before: push(),
-            first_after: push(),
-            reported: push(),
-            change_percent: *percent,
-            low_percent: percent - 1.0,
-            high_percent: percent + 1.0,
             direction: if *percent > 0.0 {
                 Direction::Worse
             } else {
@@ -174,8 +187,7 @@ mod tests {
             accepted: (*kind == Kind::Accepted).then(|| "meant".into()),
             not_code: (*kind == Kind::Machine).then(|| "the machine".into()),
             alert: *percent > 0.0 && *kind == Kind::Code,
-            open: false,
-            recent: false,
+            ..step(*percent)
         };
         Segment {
             broken_by: None,

@@ -141,19 +141,9 @@ fn sum(steps: &[&ChangePoint]) -> Option<Change> {
 mod tests {
     use super::*;
     use crate::judge::mark_open;
+    use crate::judge::tests::{push, step};
     use crate::trace::SegmentPlaces;
-    use wirebench_record::trend::{Basis, Direction, Push, Segment};
-
-    /// A push of which only the commit is known.
-    fn push() -> Push {
-        Push {
-            run: None,
-            commit: "abcdef1".into(),
-            at: None,
-            message: None,
-            author: None,
-        }
-    }
+    use wirebench_record::trend::{Basis, Segment};
 
     /// A trace of 100 pushes with steps at these places, in percent; accepted ones are meant.
     fn made(better: Option<Better>, steps: &[(usize, f64, bool)]) -> (Trace, TraceValues) {
@@ -163,18 +153,9 @@ mod tests {
             None => false,
         };
         let point = |(_, percent, meant): &(usize, f64, bool)| ChangePoint {
-            last_before: push(),
-            first_after: push(),
-            reported: push(),
-            change_percent: *percent,
-            low_percent: percent - 1.0,
-            high_percent: percent + 1.0,
-            direction: Direction::Unknown,
             accepted: meant.then(|| "meant".into()),
-            not_code: None,
             alert: !meant && is_worse(*percent),
-            open: false,
-            recent: false,
+            ..step(*percent)
         };
         let segment = Segment {
             broken_by: Some("machine a → b".into()),

@@ -130,10 +130,6 @@ impl PortSetting {
         }
     }
 
-    pub(super) fn has_folder(&self) -> bool {
-        self.args.first().is_some_and(|arg| arg == FOLDER)
-    }
-
     /// A port of the program's own choice.
     pub(super) fn fixed(port: u16) -> Self {
         Self {

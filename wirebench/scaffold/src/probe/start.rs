@@ -80,8 +80,9 @@ impl Launcher<'_> {
         let mut tried: Vec<String> = Vec::new();
         let mut longest = Duration::ZERO;
         let with_folder = settings.iter().map(PortSetting::with_folder);
-        for setting in settings.iter().cloned().chain(with_folder) {
-            if setting.has_folder() && (own.is_some() || longest > AT_ONCE) {
+        for (place, setting) in settings.iter().cloned().chain(with_folder).enumerate() {
+            let adds_folder = place >= settings.len();
+            if adds_folder && (own.is_some() || longest > AT_ONCE) {
                 break;
             }
             let began = Instant::now();
