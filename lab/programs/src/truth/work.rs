@@ -110,7 +110,7 @@ impl Work {
         };
         self.run_all(&row.candidate.prepare, &candidate, case, "prepare")?;
         let args = self.arguments(case, &baseline, &candidate, &within);
-        if self.built.insert((within, row.server.clone())) || row.long_build {
+        if self.built.insert((within, row.server.clone())) || row.long_build || row.busy > 0 {
             let out = self.settings.results.join("builds").join(case.name());
             let mut one = args.clone();
             one.extend(["--rounds", "1", "--only", "timings", "--out"].map(str::to_owned));
