@@ -52,6 +52,15 @@ impl<'a> Pair<'a> {
         self.change().abs() > self.noise()
     }
 
+    /// Whether some of its work may be in a new function now: not if its text is the same as before.
+    fn may_have_given_work(&self) -> bool {
+        match self.sides {
+            [Some(before), Some(after)] => before.text.is_none() || before.text != after.text,
+            [None, Some(new)] => new.text.is_none(),
+            _ => true,
+        }
+    }
+
     fn is_on_one_side(&self) -> bool {
         self.sides.contains(&None)
     }
@@ -73,13 +82,16 @@ pub(super) fn change(baseline: &Counts, candidate: &Counts) -> Option<WorkChange
         return None;
     }
     let pairs = pairs(&before.functions, &after.functions);
+    let touched: BTreeSet<&str> = (pairs.iter().filter(|pair| pair.may_have_given_work()))
+        .map(|pair| pair.work().source.file.as_str())
+        .collect();
     let (mut changed, mut edited): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(Pair::is_changed);
     edited.retain(|pair| pair.kind == WorkKind::Edited);
     changed.iter_mut().for_each(|pair| pair.kind = WorkKind::Changed);
     let files: BTreeSet<&str> = changed.iter().map(|pair| pair.work().source.file.as_str()).collect();
-    for file in files {
+    for file in files.intersection(&touched) {
         let mut of_file: Vec<&mut Pair> = (changed.iter_mut())
-            .filter(|pair| pair.work().source.file == file)
+            .filter(|pair| pair.work().source.file == *file)
             .collect();
         undo_moves(&mut of_file, after.call);
     }
@@ -103,24 +115,32 @@ pub(super) fn change(baseline: &Counts, candidate: &Counts) -> Option<WorkChange
     })
 }
 
-/// What two functions must have in common: file, name, count and calls; empty or 0 where it does not matter.
-type Key<'a> = (&'a str, &'a str, u64, u64);
+/// What two functions must have in common: file, name, text, count and calls; empty or 0 where it does not matter.
+type Key<'a> = (&'a str, &'a str, &'a str, u64, u64);
 
 /// The key of a function, from the bits of its count and calls.
 type Way<'a> = fn(&'a FunctionWork, (u64, u64)) -> Key<'a>;
 
+/// The digest of a function's text; empty if it is not known.
+fn text(work: &FunctionWork) -> &str {
+    work.text.as_deref().unwrap_or_default()
+}
+
 /// Matches functions, the most certain way first; those that are left are on one side only.
 fn pairs<'a>(before: &'a [FunctionWork], after: &'a [FunctionWork]) -> Vec<Pair<'a>> {
     let bits = |work: &FunctionWork| (work.count.to_bits(), work.calls.to_bits());
-    let ways: [Way; 5] = [
-        // Several functions of one name, such as callbacks without one: first those that do the same, the others in order.
-        |work, (count, calls)| (&work.source.file, &work.function, count, calls),
-        |work, _| (&work.source.file, &work.function, 0, 0),
+    let ways: [Way; 7] = [
+        // Several functions of one name, such as callbacks without one: first those that are written alike, then those that do
+        // the same, the others in order.
+        |work, (count, calls)| (&work.source.file, &work.function, text(work), count, calls),
+        |work, _| (&work.source.file, &work.function, text(work), 0, 0),
+        |work, (count, calls)| (&work.source.file, &work.function, "", count, calls),
+        |work, _| (&work.source.file, &work.function, "", 0, 0),
         // Renamed.
-        |work, (count, calls)| (&work.source.file, "", count, calls),
+        |work, (count, calls)| (&work.source.file, "", "", count, calls),
         // In another file.
-        |work, (count, calls)| ("", &work.function, count, calls),
-        |work, _| ("", &work.function, 0, 0),
+        |work, (count, calls)| ("", &work.function, "", count, calls),
+        |work, _| ("", &work.function, "", 0, 0),
     ];
     let by_line = |side: &'a [FunctionWork]| {
         let mut all: Vec<&FunctionWork> = side.iter().collect();
@@ -279,6 +299,24 @@ mod tests {
         let before = ["a.js:1 order 10 1 aa", "a.js:9 price 6 3 bb", "a.js:20 log 5 1 cc"];
         let after = ["a.js:2 order 10 1 dd", "a.js:10 price 7 3 ee", "a.js:21 log 5 1 cc"];
         assert_eq!(changes(&before, &after), ["price +1", "order Edited"]);
+    }
+
+    #[test]
+    fn a_callback_that_is_new_is_told_from_one_that_stands_behind_it_now() {
+        let before = ["a.js:10 (anonymous) 1 1 aa", "b.js:8 find 1 1 bb"];
+        let after = [
+            "a.js:9 (anonymous) 1 1 cc",
+            "a.js:15 (anonymous) 1 1 aa",
+            "b.js:8 find 1 1 bb",
+        ];
+        assert_eq!(changes(&before, &after), ["(anonymous) +1"]);
+        // The one that was there gave it its work.
+        let edited = [
+            "a.js:9 (anonymous) 1 1 cc",
+            "a.js:15 (anonymous) 1 1 dd",
+            "b.js:8 find 1 1 bb",
+        ];
+        assert_eq!(changes(&before, &edited), ["(anonymous) Edited", "(anonymous) Moved"]);
     }
 
     #[test]
