@@ -5,7 +5,9 @@ use crate::truth::Case;
 use crate::truth::record::{Blame, Carrier, Expect, Finding, Outcome};
 use wirebench_declare::percent::Percent;
 use wirebench_present::report::comparison::reasons;
-use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Verdict};
+use wirebench_record::comparison::{
+    ComparedMetric, ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, Verdict,
+};
 use wirebench_record::metric::Metric;
 
 /// The most functions that are kept.
@@ -148,20 +150,38 @@ fn change(case: Case, comparison: &Comparison, outcome: &mut Outcome) {
     }
 }
 
-/// Looks for the row's function in the function list of the first of its metrics that has one.
+/// Looks for the row's function in the function list of the first of its metrics that has one, or else among the functions whose
+/// work was counted by a runtime.
 fn blame(function: Option<&str>, metrics: &[Metric], comparison: &Comparison, outcome: &mut Outcome) {
     let Some(function) = function else { return };
-    let all: Vec<&FunctionChange> = comparison.series.iter().flat_map(|one| &one.functions).collect();
-    let of =
-        |metric: &Metric| -> Vec<&FunctionChange> { all.iter().filter(|one| one.metric == *metric).copied().collect() };
-    let list = (metrics.iter().map(of).find(|list| !list.is_empty())).unwrap_or_default();
-    let place = list.iter().position(|one| named(one).contains(function));
+    let series = || comparison.series.iter();
+    let of = |metric: &Metric| -> Vec<String> {
+        let all = series().flat_map(|one| &one.functions);
+        all.filter(|one| one.metric == *metric).map(named).collect()
+    };
+    let counted = metrics.iter().map(of).find(|list| !list.is_empty());
+    let list = counted.unwrap_or_else(|| {
+        let all = series()
+            .filter_map(|one| one.work.as_ref())
+            .flat_map(|work| &work.functions);
+        all.map(placed).collect()
+    });
+    let place = list.iter().position(|name| name.contains(function));
     outcome.blame = Some(match place {
         Some(0) => Blame::First,
         Some(_) => Blame::Named,
         None => Blame::Wrong,
     });
-    outcome.functions = list.iter().take(KEPT).map(|one| named(one)).collect();
+    outcome.functions = list.into_iter().take(KEPT).collect();
+}
+
+/// The name of a function that does more or less, with its place, because callbacks have no name.
+fn placed(change: &FunctionWorkChange) -> String {
+    let place = change.source.as_ref().map(|source| {
+        let file = source.file.rsplit('/').next().unwrap_or_default();
+        format!(" at {file}:{}", source.line)
+    });
+    format!("{}{}", change.function, place.unwrap_or_default())
 }
 
 /// The name of a listed change: the function, or a system call and the function that makes it.
@@ -181,6 +201,8 @@ mod tests {
     use crate::truth::Row;
     use crate::truth::row::Candidate;
     use wirebench_declare::span::Span;
+    use wirebench_record::comparison::{WorkChange, WorkKind};
+    use wirebench_record::counts::Source;
     use wirebench_testing::golden;
 
     fn row(expect: Expect, metrics: &[Metric], function: Option<&str>) -> Row {
@@ -327,6 +349,38 @@ mod tests {
             judged(&row(Expect::Regressed, &[Metric::Instructions], None), &comparison).blame,
             None
         );
+    }
+
+    #[test]
+    fn where_no_cost_is_known_the_functions_that_do_more_are_looked_at() {
+        let mut comparison = golden("regressed");
+        let row = row(
+            Expect::Regressed,
+            &[Metric::ServerCpu],
+            Some("(anonymous) at http.js:9"),
+        );
+        let change = |line| FunctionWorkChange {
+            function: "(anonymous)".into(),
+            source: Some(Source {
+                file: "src/http.js".into(),
+                line,
+            }),
+            baseline: 0.0,
+            candidate: 1.0,
+            kind: WorkKind::Changed,
+        };
+        for (lines, blame) in [
+            (vec![9], Blame::First),
+            (vec![15, 9], Blame::Named),
+            (vec![15], Blame::Wrong),
+        ] {
+            comparison.series[0].work = Some(WorkChange {
+                unit: "block".into(),
+                functions: lines.iter().copied().map(change).collect(),
+            });
+            let found = judged(&row, &comparison);
+            assert_eq!((found.blame, found.functions.len()), (Some(blame), lines.len()));
+        }
     }
 
     #[test]

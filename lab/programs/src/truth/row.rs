@@ -178,11 +178,6 @@ impl Row {
                 "a comparison that is expected to be invalid needs part of its reason, and no other has one",
             ),
             (
-                self.function.is_some() && self.metrics.iter().all(|metric| !metric.is_counted_by_name()),
-                "function",
-                "functions are known of instructions, allocations, allocated_bytes and syscalls: name one of them in metrics",
-            ),
-            (
                 self.candidate
                     .clone
                     .as_ref()
@@ -277,10 +272,6 @@ mod tests {
                 "project: expected a folder of the repository",
             ),
             (changed("[\"hey\"]", "[]"), "drivers: expected at least one glob"),
-            (
-                format!("{CHANGE}function = \"main.user\"\n"),
-                "function: functions are known of",
-            ),
             (
                 format!("{NULL}smallest = \"1%\"\n{TOUCH}"),
                 "metrics: a null and an invalid comparison have neither",
