@@ -88,7 +88,7 @@ fn there_are_enough_changes_and_nulls_of_every_kind_and_language() {
     assert!(kinds(&nulls) >= 12, "{} kinds of nulls", kinds(&nulls));
     let comparisons: u32 = nulls.iter().map(|row| row.repeat).sum();
     assert!(comparisons >= 60, "{comparisons} comparisons of nulls");
-    for code in ["Rust HTTP", "Rust gRPC", "Go", "Node", "Python"] {
+    for code in ["Rust HTTP", "Rust gRPC", "Go", "Node", "Python", "Java"] {
         let of = |rows: &[&Row]| rows.iter().filter(|row| row.code == code).count();
         assert!(of(&changes) >= 3 && of(&nulls) >= 8, "{code}");
     }
