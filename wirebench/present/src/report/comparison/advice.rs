@@ -1,7 +1,7 @@
 //! The second line: what to do next, with commands ready to be copied.
 
-use crate::report::comparison::reasons;
 use crate::report::comparison::rows::{bounds, effect};
+use crate::report::comparison::{functions, reasons};
 use crate::report::escape::Escape;
 use crate::report::format::{declared, plain};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, is_new_call};
@@ -48,7 +48,7 @@ pub fn of(comparison: &Comparison, findings: &Findings, escape: Escape) -> Advic
     }
     let first = |status| findings.gating_that(status).next();
     if let Some(row) = first(RowStatus::Regressed) {
-        return regressed(row, findings, escape);
+        return regressed(row, comparison, findings, escape);
     }
     let text = if let Some(row) = first(RowStatus::Invalid) {
         let more = match findings.gating_that(RowStatus::Invalid).count() - 1 {
@@ -100,7 +100,7 @@ fn nothing_gates(comparison: &Comparison, findings: &Findings, escape: Escape) -
     }
 }
 
-fn regressed(first: &Row, findings: &Findings, escape: Escape) -> Advice {
+fn regressed(first: &Row, comparison: &Comparison, findings: &Findings, escape: Escape) -> Advice {
     // One command for each series: its metrics got worse together.
     let mut series: Vec<Vec<&Row>> = Vec::new();
     for row in findings.gating_that(RowStatus::Regressed) {
@@ -115,12 +115,14 @@ fn regressed(first: &Row, findings: &Findings, escape: Escape) -> Advice {
         more => format!(" The other {more} series take the same command, or one glob for all."),
     };
     // The function to look at; for a system call, its caller.
-    let function = first.functions().next();
-    let function = function.map(|function| function.caller.as_ref().unwrap_or(&function.function));
-    let place = function.map_or_else(
-        || escape.name(&first.series.id),
-        |function| format!("{} on {}", escape.name(function), escape.name(&first.series.id)),
-    );
+    let costs = first.functions().next();
+    let costs = costs.map(|function| escape.name(function.caller.as_ref().unwrap_or(&function.function)));
+    let works = || functions::suspect(comparison, findings).map(|(function, _)| functions::placed(function, escape));
+    let series = escape.name(&first.series.id);
+    let place = match costs.or_else(works) {
+        Some(function) => format!("{function} on {series}"),
+        None => series,
+    };
     Advice {
         text: format!("look at {place}. If the change is meant, say so and why; the entry is reviewed with it:{left}"),
         commands,

@@ -2,8 +2,8 @@
 
 use crate::report::escape::Escape;
 use crate::report::format::{number, signed};
-use wirebench_judge::summary::comparison::{Row, Work};
-use wirebench_record::comparison::{FunctionChange, FunctionWorkChange, WorkKind};
+use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, Work};
+use wirebench_record::comparison::{Comparison, FunctionChange, FunctionWorkChange, WorkKind};
 use wirebench_record::metric::Metric;
 
 /// `+165 instructions per request (+1.0 %)`: the share is of the baseline's whole.
@@ -29,11 +29,20 @@ pub fn origin(function: &FunctionChange, escape: Escape) -> String {
     called_from(function, escape) + &place
 }
 
+/// A function whose work was counted, with its place, because callbacks have no name: `(anonymous) (server.js:12)`.
+pub(super) fn placed(change: &FunctionWorkChange, escape: Escape) -> String {
+    format!("{}{}", escape.name(&change.function), place(change, escape))
+}
+
+fn place(change: &FunctionWorkChange, escape: Escape) -> String {
+    change.source.as_ref().map_or_else(String::new, |source| {
+        format!(" ({})", escape.name(&format!("{}:{}", source.file, source.line)))
+    })
+}
+
 /// What a function does more or less often: `does 2 more blocks per request, 10 instead of 8 (server.js:12)`.
 pub(super) fn work(change: &FunctionWorkChange, unit: &str, escape: Escape) -> String {
-    let place = change.source.as_ref().map_or_else(String::new, |source| {
-        format!(" ({})", escape.name(&format!("{}:{}", source.file, source.line)))
-    });
+    let place = place(change, escape);
     match change.kind {
         WorkKind::Moved => return format!("is code that was moved, extracted or inlined{place}"),
         WorkKind::Edited => {
@@ -54,6 +63,22 @@ pub(super) fn work(change: &FunctionWorkChange, unit: &str, escape: Escape) -> S
         number(change.candidate),
         number(change.baseline)
     )
+}
+
+/// The function of the project that does more, or else one that was edited, and the unit of its work: where a time got worse, and
+/// no cost by function is known.
+pub(super) fn suspect<'a>(
+    comparison: &'a Comparison,
+    findings: &Findings<'a>,
+) -> Option<(&'a FunctionWorkChange, &'a str)> {
+    let mut worse = findings.gating_that(RowStatus::Regressed);
+    if worse.any(|row| row.functions().next().is_some()) {
+        return None;
+    }
+    let explaining = findings.work(comparison).into_iter().filter(|work| work.explains);
+    explaining
+        .flat_map(|work| work.functions.into_iter().map(move |function| (function, work.unit)))
+        .find(|(function, _)| function.kind != WorkKind::Moved && function.candidate >= function.baseline)
 }
 
 /// The heading of a list of functions that do more or less often.

@@ -115,7 +115,13 @@ pub(super) fn reasons(comparison: &Comparison, findings: &Findings, escape: Esca
             } else {
                 String::new()
             };
-            format!("{n} of {total} got worse{by}{}.", most(status))
+            let works = functions::suspect(comparison, findings)
+                .map(|(function, unit)| {
+                    let name = escape.name(&function.function);
+                    format!(" {name} {}.", functions::work(function, unit, escape))
+                })
+                .unwrap_or_default();
+            format!("{n} of {total} got worse{by}{}.{works}", most(status))
         }
         Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
         Verdict::Inconclusive => {

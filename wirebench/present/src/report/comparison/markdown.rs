@@ -452,8 +452,14 @@ mod tests {
             named.contains("a count of work, not a cost: it never gates"),
             "{comment}"
         );
+        let first_lines = comment.split("\n\n").next().unwrap();
+        assert!(first_lines.contains(said), "{comment}");
         let terminal = terminal::render(&slower, None);
-        assert!(terminal.contains("order does 2 more blocks per request"), "{terminal}");
+        let first_line = terminal.lines().next().unwrap();
+        assert!(
+            first_line.contains("order does 2 more blocks per request"),
+            "{terminal}"
+        );
 
         let equal = with_work("unchanged");
         let comment = render(&equal);
