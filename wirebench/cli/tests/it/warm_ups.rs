@@ -37,13 +37,13 @@ fn cost(round: &Value) -> u64 {
 
 #[test]
 fn no_round_contains_the_requests_before_the_server_is_warm() {
-    let bench = bench(4);
+    let bench = bench(3);
     let ended = bench.run(&["run"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let record = bench.record();
     let found = series(&record, "ask@cold@hey");
     let rounds = found["rounds"].as_array().unwrap();
-    assert_eq!(rounds.len(), 4);
+    assert_eq!(rounds.len(), 3);
     for round in rounds {
         assert_eq!(round["status"], "ok", "{round}");
         assert!(

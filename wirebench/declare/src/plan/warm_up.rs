@@ -21,9 +21,26 @@ pub struct Part {
 
 /// The requests of the next part: as many as all parts before, so that a slow fall shows too. A multiple of the workers.
 pub fn next_part(before: &[Part], workers: u32) -> u64 {
-    let all: u64 = before.iter().map(|part| part.requests).sum();
+    next_after(requests(before), workers)
+}
+
+fn next_after(requests: u64, workers: u32) -> u64 {
     let workers = u64::from(workers.max(1));
-    all.max(FEWEST_REQUESTS).div_ceil(workers) * workers
+    requests.max(FEWEST_REQUESTS).div_ceil(workers) * workers
+}
+
+/// The parts in which a server is warmed up by so many requests: those in which it was observed. Each opens its connections anew,
+/// as the round after it does. A runtime throws compiled code away when connections close for the first few times, so after a
+/// single load, however long, the round itself would be slow.
+pub fn warm_up_parts(requests: u64, workers: u32) -> Vec<u64> {
+    let mut parts = Vec::new();
+    let mut left = requests;
+    while left > 0 {
+        let part = next_after(requests - left, workers).min(left);
+        parts.push(part);
+        left -= part;
+    }
+    parts
 }
 
 /// The requests after which the server is warm, 0 if it is from the first one on; `None` if that is not known yet.
@@ -88,6 +105,9 @@ mod tests {
         let sizes: Vec<u64> = parts(0, 5).iter().map(|part| part.requests).collect();
         assert_eq!(sizes, [200, 200, 400, 800, 1600]);
         assert_eq!((next_part(&[], 64), next_part(&[], 1_000)), (256, 1_000));
+        assert_eq!(warm_up_parts(3_200, 1), sizes);
+        assert_eq!(warm_up_parts(300, 1), [200, 100]);
+        assert_eq!(warm_up_parts(0, 1), [0; 0]);
     }
 
     #[test]

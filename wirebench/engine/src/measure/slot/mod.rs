@@ -29,6 +29,7 @@ use crate::measure::values::{self, Locations};
 use wirebench_declare::args::{MissingValue, Value, Values, expand};
 use wirebench_declare::load::total;
 use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::plan::warm_up::warm_up_parts;
 use wirebench_declare::runtime::Runtime;
 use wirebench_declare::scenario::{Amount, Load};
 use wirebench_declare::server::{Operation, Server};
@@ -166,8 +167,9 @@ impl Harness<'_> {
         target: &mut Target,
         requests: u64,
     ) -> Result<Duration, MeasureError> {
-        let requests = (requests > 0).then_some(Amount::Requests(requests));
-        let amounts = series.load.warmup.map(Amount::Duration).into_iter().chain(requests);
+        let parts = warm_up_parts(requests, series.load.workers());
+        let parts = parts.into_iter().map(Amount::Requests);
+        let amounts = series.load.warmup.map(Amount::Duration).into_iter().chain(parts);
         let mut took = Duration::ZERO;
         for amount in amounts {
             let mut series = series.clone();
