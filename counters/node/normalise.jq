@@ -15,12 +15,20 @@ def owned:
   | .functions;
 
 def own: startswith("file://") and (contains("/node_modules/") | not);
+def path: ltrimstr("file://") | gsub("%20"; " ");
 
-{functions: [
-  inputs.result[]
+[inputs] as $all
+| {functions: [
+  $all[].result[]
   | select(.url | own)
-  | (.url | ltrimstr("file://") | gsub("%20"; " ")) as $file
+  | (.url | path) as $file
   # The first function of a file is the file itself.
   | .functions[1:] | owned[]
   | {name, file: $file, offset, to, count, calls}
-]}
+],
+# What compilers wrote of where each file comes from.
+maps: ([
+  $all[]["source-map-cache"] // {} | to_entries[]
+  | select((.key | own) and .value.data != null)
+  | {key: (.key | path), value: {lengths: .value.lineLengths, map: (.value.data | del(.sourcesContent) | .sources |= map(path))}}
+] | from_entries)}

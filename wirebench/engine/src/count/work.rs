@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use sourcemap::SourceMap;
 
 use crate::count::profile::Tree;
 use crate::measure::{digest, work_folder};
@@ -37,6 +38,19 @@ pub struct FunctionCounts {
 #[serde(deny_unknown_fields)]
 struct Shape {
     functions: Vec<CountedFunction>,
+    /// Files that a compiler wrote, by their absolute path.
+    #[serde(default)]
+    maps: BTreeMap<String, Mapped>,
+}
+
+/// Where the functions of a file that a compiler wrote come from.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mapped {
+    /// The lengths of the file's lines, in UTF-16 units without their ends.
+    lengths: Vec<usize>,
+    /// A source map of version 3, whose sources are absolute paths.
+    map: serde_json::Value,
 }
 
 /// A function that one process counted.
@@ -148,25 +162,71 @@ pub fn read(runtime: &Runtime, jq: &Jq, folder: &Path, tree: &Tree) -> Result<Op
     Ok(Some(by_function(shape, tree)))
 }
 
+/// A place in a source: its absolute path, and its line, from 1 on.
+type SourceLine = (String, u32);
+
+/// A file that a compiler wrote, whose map was read.
+struct Compiled {
+    lengths: Vec<usize>,
+    map: SourceMap,
+}
+
+impl Compiled {
+    /// `None` for a map that cannot be read: then its file is what is known.
+    fn read(mapped: Mapped) -> Option<Self> {
+        Some(Self {
+            lengths: mapped.lengths,
+            map: SourceMap::from_slice(mapped.map.to_string().as_bytes()).ok()?,
+        })
+    }
+
+    /// Where what stands at an offset of the file comes from; `None` if the map does not name a file.
+    fn source(&self, offset: usize) -> Option<SourceLine> {
+        let mut begin = 0;
+        let line = self.lengths.iter().position(|length| {
+            let is_here = offset <= begin + length;
+            begin += if is_here { 0 } else { length + 1 };
+            is_here
+        })?;
+        let column = u32::try_from(offset - begin).ok()?;
+        let token = self.map.lookup_token(u32::try_from(line).ok()?, column)?;
+        let source = token.get_source().filter(|source| source.starts_with('/'))?;
+        Some((source.to_owned(), token.get_src_line() + 1))
+    }
+}
+
 /// The project's own functions; those of several processes are added up.
 fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
     let mut counts = FunctionCounts::default();
     let mut files: BTreeMap<String, Vec<u16>> = BTreeMap::new();
+    let compiled: BTreeMap<String, Compiled> = (shape.maps.into_iter())
+        .filter_map(|(file, mapped)| Some((file, Compiled::read(mapped)?)))
+        .collect();
     for one in shape.functions {
-        let is_others = one.file.split('/').any(|part| OTHERS.contains(&part));
-        let Some(file) = tree.relative(&one.file).filter(|_| !is_others) else {
+        let range = one.offset.zip(one.to);
+        let sources = compiled.get(&one.file).zip(range).and_then(|(compiled, (from, to))| {
+            let (file, first) = compiled.source(from)?;
+            let last = compiled.source(to.saturating_sub(1)).map_or(first, |(_, last)| last);
+            Some((file, first, last))
+        });
+        let path = sources.as_ref().map_or(&one.file, |(file, ..)| file);
+        let is_others = path.split('/').any(|part| OTHERS.contains(&part));
+        let Some(file) = tree.relative(path).filter(|_| !is_others) else {
             continue;
         };
-        let read = || fs::read_to_string(&one.file).unwrap_or_default();
         let whole = files
-            .entry(one.file.clone())
-            .or_insert_with(|| read().encode_utf16().collect());
+            .entry(path.clone())
+            .or_insert_with(|| fs::read_to_string(path).unwrap_or_default().encode_utf16().collect());
+        let range = match &sources {
+            Some((_, first, last)) => Some((offset_of(whole, *first), offset_of(whole, last + 1))),
+            None => range,
+        };
         let line = one.line.or_else(|| {
-            let before = whole.get(..one.offset?)?.iter();
-            u32::try_from(before.filter(|unit| **unit == u16::from(b'\n')).count() + 1).ok()
+            let before = whole.get(..range?.0)?.iter();
+            u32::try_from(before.filter(|unit| **unit == NEWLINE).count() + 1).ok()
         });
         let place = (file, line.unwrap_or(1), one.name);
-        let text = one.offset.zip(one.to).and_then(|(from, to)| whole.get(from..to));
+        let text = range.and_then(|(from, to)| whole.get(from..to));
         if let Some(text) = text.map(String::from_utf16_lossy) {
             let words: String = text.split_whitespace().collect();
             counts.texts.insert(place.clone(), digest::short(&words));
@@ -175,6 +235,17 @@ fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
         *counts.units.entry(place).or_default() += one.count;
     }
     counts
+}
+
+const NEWLINE: u16 = b'\n' as u16;
+
+/// Where a line begins, from 1 on; the end of the text for one that it does not have.
+fn offset_of(text: &[u16], line: u32) -> usize {
+    let ends = text.iter().enumerate().filter(|(_, unit)| **unit == NEWLINE);
+    match line.checked_sub(2) {
+        Some(before) => ends.map(|(at, _)| at + 1).nth(before as usize).unwrap_or(text.len()),
+        None => 0,
+    }
 }
 
 #[cfg(test)]
@@ -239,11 +310,46 @@ mod tests {
                 function(&folder.path().join("node_modules/a/shop.js"), 8),
                 function(Path::new("/elsewhere/shop.js"), 8),
             ],
+            maps: BTreeMap::new(),
         };
         let counts = by_function(shape, &Tree::of(Some(folder.path())));
         let place: FunctionPlace = ("shop.js".into(), 3, "order".into());
         assert_eq!(counts.texts.len(), 1);
         assert_eq!(counts.units, BTreeMap::from([(place.clone(), 6)]));
         assert_eq!(counts.calls, BTreeMap::from([(place, 2)]));
+    }
+
+    #[test]
+    fn a_function_of_a_compiled_file_is_known_by_its_source() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        fs::write(
+            path("shop.ts"),
+            "type Price = number;\n\nfunction order(): Price {\n  return 1;\n}\n",
+        )
+        .unwrap();
+        let js = "\"use strict\";\nfunction order() {\n    return 1;\n}\n";
+        let compiled = |source: &str, mappings: &str| {
+            let function = serde_json::json!({"name": "order", "file": path("shop.js"), "offset": 14, "to": 48, "count": 2, "calls": 1});
+            let map = serde_json::json!({"version": 3, "sources": [source], "names": [], "mappings": mappings});
+            let lengths: Vec<usize> = js.lines().map(str::len).collect();
+            let shape = serde_json::json!({"functions": [function], "maps": {path("shop.js"): {"lengths": lengths, "map": map}}});
+            let counts = by_function(serde_json::from_value(shape).unwrap(), &Tree::of(Some(folder.path())));
+            let texts = counts.texts.into_values().collect::<Vec<_>>();
+            (counts.units.into_keys().next(), texts)
+        };
+        // As tsc writes it: the second line is the third of the source, and so on.
+        let mappings = ";AAEA,SAAS,KAAK;IACZ,OAAO,CAAC,CAAC;AACX,CAAC";
+        let (place, texts) = compiled(&path("shop.ts"), mappings);
+        assert_eq!(place, Some(("shop.ts".into(), 3, "order".into())));
+        assert_eq!(texts, [digest::short("functionorder():Price{return1;}")]);
+        fs::write(path("shop.js"), js).unwrap();
+        for (source, mappings) in [("webpack://shop/shop.ts", mappings), (&*path("shop.ts"), "?")] {
+            let (place, texts) = compiled(source, mappings);
+            assert_eq!(place, Some(("shop.js".into(), 2, "order".into())), "{source}");
+            assert_eq!(texts, [digest::short("functionorder(){return1;}")]);
+        }
+        let (place, _) = compiled(&path("node_modules/shop.ts"), mappings);
+        assert_eq!(place, None);
     }
 }
