@@ -1,4 +1,4 @@
-//! The examples, as a stranger would use them: real servers in Go, Node and Python, real load generators, one file.
+//! The examples, as a stranger would use them: real servers in Go, Node, Python and Java, real load generators, one file.
 
 use std::path::Path;
 
@@ -116,6 +116,14 @@ fn the_node_example_is_measured() {
 #[test]
 fn the_python_example_is_measured() {
     let bench = small(example("python"));
+    is_measured(&bench, "user", &BOTH[..1]);
+    assert_eq!(bench.git(&["status", "--porcelain"]), "M wirebench.toml");
+}
+
+#[test]
+#[ignore = "nightly"]
+fn the_java_example_is_measured() {
+    let bench = small(example("java"));
     is_measured(&bench, "user", &BOTH[..1]);
     assert_eq!(bench.git(&["status", "--porcelain"]), "M wirebench.toml");
 }
