@@ -32,9 +32,8 @@ pub fn next_part(before: &[Part], workers: u32) -> u64 {
 /// first some hundred requests at one speed, and only then compile them.
 pub fn requests_needed(parts: &[Part]) -> Option<u64> {
     let is_steady = |three: &[Part]| {
-        three[1..]
-            .iter()
-            .all(|part| cost(part) >= cost(&three[0]) * STEADY_FROM)
+        let least = cost(&three[0]) * STEADY_FROM;
+        three[1..].iter().all(|part| cost(part) >= least)
     };
     let steady = parts.windows(3).position(is_steady)?;
     Some(if steady == 0 { 0 } else { requests(&parts[..=steady]) })
