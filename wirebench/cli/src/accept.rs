@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use globset::{Glob, GlobMatcher};
 
-use crate::flags::metric::metric;
-use crate::flags::selection::SelectionArgs;
+use crate::flags::metric;
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use wirebench_declare::percent::Percent;
-use wirebench_declare::plan;
+use wirebench_declare::plan::{self, Selection};
 use wirebench_declare::{Project, accepted};
 use wirebench_record::accepted::Accepted;
 use wirebench_record::metric::Metric;
@@ -68,9 +67,9 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 /// When it matches no series; the message lists the series.
 fn matches_a_series(project: &Project, matcher: &GlobMatcher) -> anyhow::Result<()> {
     let mut known = BTreeSet::new();
-    for (name, profile) in &project.config.profiles {
+    for profile in project.config.profiles.values() {
         // Skips profiles that have no series.
-        let series = plan::series(project, profile, &SelectionArgs::whole(Some(name.clone())).selection());
+        let series = plan::series(project, profile, &Selection::default());
         known.extend(series.into_iter().flatten().map(|one| one.id));
     }
     // A project without declarations only has a history, whose series are not known here, so that any glob is valid.
@@ -80,10 +79,7 @@ fn matches_a_series(project: &Project, matcher: &GlobMatcher) -> anyhow::Result<
     const SHOWN: usize = 5;
     let shown: Vec<&str> = known.iter().map(String::as_str).take(SHOWN).collect();
     let more = if known.len() > SHOWN { ", …" } else { "" };
-    let glob = matcher.glob();
-    let message = format!(
-        "--series {glob}: matches no series of this project; there are {}{more} (all of them: wirebench list)",
-        shown.join(", ")
-    );
-    Err(UsageError(message).into())
+    let (glob, shown) = (matcher.glob(), shown.join(", ") + more);
+    let message = format!("matches no series of this project; there are {shown} (all of them: wirebench list)");
+    Err(UsageError(format!("--series {glob}: {message}")).into())
 }

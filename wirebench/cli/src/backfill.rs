@@ -69,13 +69,9 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let chosen = commits_in(&project.root, args)?;
     let reference = reference(project, args, &chosen)?;
     let missing = missing_commits(&args.to, &chosen)?;
-    log::info!(
-        "{} commits, {} of them in {} already; reference {}",
-        chosen.len(),
-        chosen.len() - missing.len(),
-        args.to.display(),
-        short_commit(&reference)
-    );
+    let (all, left) = (chosen.len(), missing.len());
+    let (known, history, short) = (all - left, args.to.display(), short_commit(&reference));
+    log::info!("{all} commits, {known} of them in {history} already; reference {short}");
     if args.dry_run {
         for commit in &missing {
             println!("{commit}");
@@ -84,19 +80,17 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     }
     let mut failed = 0;
     for (number, commit) in missing.iter().enumerate() {
-        log::info!("{} of {}: {}", number + 1, missing.len(), short_commit(commit));
+        let short = short_commit(commit);
+        log::info!("{} of {left}: {short}", number + 1);
         if let Err(error) = measure(project, args, commit, &reference) {
-            log::error!("{}: {error:#}", short_commit(commit));
+            log::error!("{short}: {error:#}");
             failed += 1;
         }
     }
     if failed == 0 {
         return Ok(Outcome::Done);
     }
-    log::info!(
-        "{failed} of {} commits are not in the history; give the command again to try them again",
-        missing.len()
-    );
+    log::info!("{failed} of {left} commits are not in the history; give the command again to try them again");
     Ok(Outcome::Failed)
 }
 
@@ -124,9 +118,8 @@ fn reference(project: &Project, args: &Args, chosen: &[String]) -> anyhow::Resul
 /// Measures a commit together with the reference, in a process of its own, and adds its run to the history.
 fn measure(project: &Project, args: &Args, commit: &str, reference: &str) -> anyhow::Result<()> {
     let out = results(&project.folder).join("backfill").join(short_commit(commit));
-    let mut flags = ["--candidate", commit, "--reference", reference]
-        .map(str::to_owned)
-        .to_vec();
+    let commits = ["--candidate", commit, "--reference", reference];
+    let mut flags = commits.map(str::to_owned).to_vec();
     flags.extend(with_flag("--profile", &args.profile));
     flags.extend(with_flag("--budget", args.budget.map(Span::as_flag)));
     flags.extend(with_flag("--scenario", &args.scenario));
@@ -184,12 +177,11 @@ fn commits_in(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     };
     let commits = git::first_parents(root, &resolve(root, old)?, &resolve(root, new)?, &args.path)?;
     if commits.is_empty() {
-        let message = match args.path.as_slice() {
-            [] => format!("{new} does not come after {old} along first parents"),
-            paths => format!(
-                "no commit of {range} along first parents changed {}",
-                paths.join(" or ")
-            ),
+        let paths = args.path.join(" or ");
+        let message = if args.path.is_empty() {
+            format!("{new} does not come after {old} along first parents")
+        } else {
+            format!("no commit of {range} along first parents changed {paths}")
         };
         return Err(UsageError(message).into());
     }

@@ -6,43 +6,39 @@ use crate::folders::{Root, results};
 use crate::runs;
 use wirebench_declare::Project;
 
-/// Names of the project of the current folder, each with its description; empty outside a project.
-fn of_project(names: impl Fn(&Project) -> Vec<(String, String)>) -> Vec<CompletionCandidate> {
-    let names = Root::default().project().map(|project| names(&project));
-    let candidate = |(name, about): (String, String)| CompletionCandidate::new(name).help(Some(about.into()));
-    names.unwrap_or_default().into_iter().map(candidate).collect()
+/// Names of the project of the current folder; empty outside a project.
+fn of_project(names: impl Fn(&Project) -> Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
+    let project = Root::default().project();
+    project.map(|project| names(&project)).unwrap_or_default()
+}
+
+/// Names, each with its description.
+fn described<'a, T: 'a>(
+    all: impl IntoIterator<Item = &'a T>,
+    told: fn(&T) -> (&String, &String),
+) -> Vec<CompletionCandidate> {
+    let candidate = |(name, about): (&String, &String)| CompletionCandidate::new(name).help(Some(about.clone().into()));
+    all.into_iter().map(|one| candidate(told(one))).collect()
 }
 
 /// The project's scenarios.
 pub(crate) fn scenarios() -> Vec<CompletionCandidate> {
-    of_project(|project| {
-        let all = project.scenarios.iter();
-        all.map(|one| (one.name.clone(), one.about.clone())).collect()
-    })
+    of_project(|project| described(&project.scenarios, |one| (&one.name, &one.about)))
 }
 
 /// The project's servers.
 pub(crate) fn servers() -> Vec<CompletionCandidate> {
-    of_project(|project| {
-        let all = project.servers.iter();
-        all.map(|one| (one.name.clone(), one.about.clone())).collect()
-    })
+    of_project(|project| described(&project.servers, |one| (&one.name, &one.about)))
 }
 
 /// The project's drivers.
 pub(crate) fn drivers() -> Vec<CompletionCandidate> {
-    of_project(|project| {
-        let all = project.drivers.iter();
-        all.map(|one| (one.name.clone(), one.about.clone())).collect()
-    })
+    of_project(|project| described(&project.drivers, |one| (&one.name, &one.about)))
 }
 
 /// The project's profiles.
 pub(crate) fn profiles() -> Vec<CompletionCandidate> {
-    of_project(|project| {
-        let all = project.config.profiles.iter();
-        all.map(|(name, one)| (name.clone(), one.about.clone())).collect()
-    })
+    of_project(|project| described(project.config.profiles.values(), |one| (&one.name, &one.about)))
 }
 
 /// The folders of the project's runs, the newest first.

@@ -7,10 +7,9 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser
 use clap_complete::CompleteEnv;
 
 use crate::folders::Root;
-use crate::help;
 use crate::outcome::Outcome;
 use crate::output;
-use crate::verb::Verb;
+use crate::verb::{Verb, grouped};
 use crate::version;
 
 /// The environment variable by which a shell requests completions from this program.
@@ -49,7 +48,7 @@ struct GlobalArgs {
 /// The command line of these verbs.
 fn command(verbs: &[Verb]) -> Command {
     let command = GlobalArgs::command().subcommands(verbs.iter().map(Verb::command));
-    help::grouped(command, verbs)
+    grouped(command, verbs)
 }
 
 /// Executes the verb that this process was started with; wrong usage, `--help` and `--version` end the process here.
@@ -166,7 +165,7 @@ mod tests {
         let whole = command(VERBS);
         let shown = whole.get_subcommands().filter(|one| !one.is_hide_set());
         let shown: BTreeSet<&str> = shown.map(Command::get_name).collect();
-        let listed = |verb: &&Verb| Group::LISTED.contains(&verb.group);
+        let listed = |verb: &&Verb| Group::LISTED.iter().any(|(group, _)| *group == verb.group);
         let grouped: Vec<&str> = VERBS.iter().filter(listed).map(|verb| verb.name).collect();
         assert_eq!(grouped.iter().copied().collect::<BTreeSet<_>>(), shown);
         assert_eq!(grouped.len(), shown.len(), "a command is in two groups");

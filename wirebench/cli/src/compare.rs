@@ -6,7 +6,6 @@ use std::time::Duration;
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use crate::{comparisons, judging, reports, runs};
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_engine::git;
 use wirebench_history::newest_run;
 use wirebench_judge::compare::{self, Rules};
@@ -40,14 +39,9 @@ pub(crate) struct Args {
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     // Judging needs only records. Outside a project the default margins apply.
     let project = root.project();
-    let (compare, margins) = match &project {
-        Ok(project) => (project.config.compare.clone(), project.config.margins.clone()),
-        Err(_) => (Compare::default(), Margins::default()),
-    };
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
+    let config = project.as_ref().map(|project| project.config.clone());
+    let config = config.unwrap_or_default();
+    let rules = Rules::from(&config);
     let root = match project {
         Ok(project) => project.root,
         Err(error) if args.runs.is_empty() || !error.is::<UsageError>() => return Err(error),
@@ -85,10 +79,9 @@ fn warn_of_links(base: &Run, head: &Run) {
         return;
     };
     if !before.is_like(after) {
+        let (before, after) = (Duration::from_nanos(before.p50_ns), Duration::from_nanos(after.p50_ns));
         log::warn!(
-            "the runs crossed different networks (ping p50 {:?} and {:?}): their latencies cannot be compared; measure both sides in one run",
-            Duration::from_nanos(before.p50_ns),
-            Duration::from_nanos(after.p50_ns)
+            "the runs crossed different networks (ping p50 {before:?} and {after:?}): their latencies cannot be compared; measure both sides in one run"
         );
     }
 }

@@ -20,18 +20,13 @@ pub(crate) const MAKE_ONE: &str = "make one with: wirebench run --baseline main"
 /// # Errors
 /// When there is no such file.
 pub(crate) fn file_at(path: &Path) -> Result<PathBuf, UsageError> {
-    let file = if path.is_dir() {
-        path.join(FILE)
-    } else {
-        path.to_path_buf()
-    };
+    let below = path.is_dir().then(|| path.join(FILE));
+    let file = below.unwrap_or_else(|| path.to_path_buf());
     if file.is_file() {
         return Ok(file);
     }
-    Err(UsageError(format!(
-        "{}: there is no comparison; {MAKE_ONE}",
-        file.display()
-    )))
+    let name = file.display();
+    Err(UsageError(format!("{name}: there is no comparison; {MAKE_ONE}")))
 }
 
 /// Reads a comparison.

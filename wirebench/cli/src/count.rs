@@ -5,11 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::flags::hosts::Pin;
-use crate::flags::lock::LockArgs;
-use crate::flags::only::Only;
-use crate::flags::selection::SelectionArgs;
-use crate::flags::sides::SideArgs;
+use crate::flags::{LockArgs, Only, Pin, SelectionArgs, SideArgs};
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use crate::run;
@@ -58,7 +54,10 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         out: args.out.clone(),
         keep_raw: args.keep_raw,
         json: args.json,
-        ..run::Args::new(args.sides.clone(), args.selection.clone(), args.lock)
+        sides: args.sides.clone(),
+        selection: args.selection.clone(),
+        lock: args.lock,
+        ..run::Args::default()
     };
     if !args.json {
         return run::run(&project, &run);

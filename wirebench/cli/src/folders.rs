@@ -1,6 +1,6 @@
 //! The folders that commands read and write: the project's, and that of its runs.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::outcome::UsageError;
 use wirebench_declare::Project;
@@ -24,10 +24,9 @@ impl Root {
         let start = std::env::current_dir()?;
         let found = start.ancestors().find(|folder| folder.join("wirebench.toml").is_file());
         let missing = || {
-            UsageError(format!(
-                "no wirebench.toml in {} or any folder above it; go to the project, give --root DIR, or write one with: wirebench init",
-                start.display()
-            ))
+            let remedy = "go to the project, give --root DIR, or write one with: wirebench init";
+            let start = start.display();
+            UsageError(format!("no wirebench.toml in {start} or any folder above it; {remedy}"))
         };
         Ok(found.ok_or_else(missing)?.to_path_buf())
     }
@@ -65,8 +64,12 @@ pub(crate) fn check_exists(folder: &Path, what: &str, remedy: &str) -> Result<()
     if folder.is_dir() {
         return Ok(());
     }
-    Err(UsageError(format!(
-        "{what} {}: no such folder; {remedy}",
-        folder.display()
-    )))
+    let name = folder.display();
+    Err(UsageError(format!("{what} {name}: no such folder; {remedy}")))
+}
+
+/// True if a path leads to no place outside of the folder that it is relative to.
+pub(crate) fn is_inside(relative: &str) -> bool {
+    let mut parts = Path::new(relative).components();
+    parts.all(|part| matches!(part, Component::Normal(_)))
 }

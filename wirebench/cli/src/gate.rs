@@ -1,10 +1,10 @@
 //! `wirebench gate`: the exit code drawn from a comparison.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap_complete::ArgValueCandidates;
 
-use crate::flags::fail_on::FailOn;
+use crate::flags::FailOn;
 use crate::folders::Root;
 use crate::outcome::Outcome;
 use crate::{candidates, comparisons, reports, runs};
@@ -14,7 +14,6 @@ use wirebench_present::report::comparison::terminal;
 use wirebench_present::report::format::plain;
 use wirebench_present::report::limits;
 use wirebench_record::comparison::{Comparison, Verdict};
-use wirebench_record::run::Run;
 
 /// Exits with 3 if a comparison regressed, and prints which metrics did.
 #[derive(Debug, clap::Args)]
@@ -45,44 +44,6 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
-    let file = match found(root, args)? {
-        Found::Comparison(file) => file,
-        Found::Run(run, file) => return limits_alone(&run, &file, args),
-    };
-    let comparison = comparisons::read(&file)?;
-    if let Some(which) = contradiction(&comparison) {
-        anyhow::bail!(
-            "{}: contradicts itself: {which}; {}",
-            file.display(),
-            comparisons::MAKE_ONE
-        );
-    }
-    let fail_on: Vec<Verdict> = args.fail_on.iter().map(|one| one.verdict()).collect();
-    if args.json {
-        println!("{}", serde_json::to_string(&comparison)?);
-        return Ok(outcome(&comparison, &fail_on));
-    }
-    println!("{}", terminal::one_line(&comparison));
-    let mut offending = vec![RowStatus::Regressed, RowStatus::Invalid];
-    offending.extend(fail_on.iter().copied().map(RowStatus::from));
-    print!(
-        "{}",
-        terminal::offenders(&comparison, &offending, reports::terminal_width())
-    );
-    print!("{}", limits::terminal(&comparison.limits));
-    log::info!("\ncomparison  {}", file.display());
-    Ok(outcome(&comparison, &fail_on))
-}
-
-/// What there is to judge.
-enum Found {
-    Comparison(PathBuf),
-    /// A run without a baseline whose scenarios set limits, and its file.
-    Run(Box<Run>, PathBuf),
-}
-
-/// The comparison that was named or is the newest; without one, the run if it has limits.
-fn found(root: &Root, args: &Args) -> anyhow::Result<Found> {
     let (comparison, run) = match &args.comparison {
         Some(path) => (
             comparisons::file_at(path).map_err(Into::into),
@@ -93,11 +54,35 @@ fn found(root: &Root, args: &Args) -> anyhow::Result<Found> {
             (runs::newest_comparison(&root), runs::folder_of(&root, None))
         }
     };
-    let missing = match comparison {
-        Ok(file) => return Ok(Found::Comparison(file)),
-        Err(missing) => missing,
+    let file = match comparison {
+        Ok(file) => file,
+        Err(missing) => return limits_alone(run, missing, args),
     };
-    let file = run.map(|folder| folder.join("run.json")).unwrap_or_default();
+    let comparison = comparisons::read(&file)?;
+    if let Some(which) = contradiction(&comparison) {
+        let name = file.display();
+        anyhow::bail!("{name}: contradicts itself: {which}; {}", comparisons::MAKE_ONE);
+    }
+    let fail_on: Vec<Verdict> = args.fail_on.iter().map(|one| one.verdict()).collect();
+    if args.json {
+        println!("{}", serde_json::to_string(&comparison)?);
+        return Ok(outcome(&comparison, &fail_on));
+    }
+    println!("{}", terminal::one_line(&comparison));
+    let mut offending = vec![RowStatus::Regressed, RowStatus::Invalid];
+    offending.extend(fail_on.iter().copied().map(RowStatus::from));
+    let offenders = terminal::offenders(&comparison, &offending, reports::terminal_width());
+    print!("{offenders}{}", limits::terminal(&comparison.limits));
+    log::info!("\ncomparison  {}", file.display());
+    Ok(outcome(&comparison, &fail_on))
+}
+
+/// The gate of a run in a folder that compares nothing: its limits. A limit on a series without a good round is not judged.
+///
+/// # Errors
+/// That the comparison is missing, if there is no run either, or it has no limits.
+fn limits_alone(folder: anyhow::Result<PathBuf>, missing: anyhow::Error, args: &Args) -> anyhow::Result<Outcome> {
+    let file = folder.map(|folder| folder.join("run.json")).unwrap_or_default();
     if !file.is_file() {
         return Err(missing);
     }
@@ -105,27 +90,17 @@ fn found(root: &Root, args: &Args) -> anyhow::Result<Found> {
     if run.series.iter().all(|series| series.limits.is_empty()) {
         return Err(missing);
     }
-    Ok(Found::Run(Box::new(run), file))
-}
-
-/// The gate of a run that compares nothing: its limits. A limit on a series without a good round is not judged.
-fn limits_alone(run: &Run, file: &Path, args: &Args) -> anyhow::Result<Outcome> {
-    let judged = judge::judge(run);
+    let judged = judge::judge(&run);
     let unmeasured = judge::unmeasured(&judged);
     if args.json {
         println!("{}", serde_json::to_string(&judged)?);
     } else {
         print!("{}", limits::terminal(&judged).trim_start());
-        for series in run
-            .series
-            .iter()
-            .filter(|series| unmeasured.contains(series.id.as_str()))
-        {
-            let reason = series
-                .reason
-                .as_deref()
-                .unwrap_or("no value of a limit's metric was measured");
-            println!("Not judged: {}: {}", plain(&series.id), plain(reason));
+        let series = run.series.iter();
+        for one in series.filter(|one| unmeasured.contains(one.id.as_str())) {
+            let usual = "no value of a limit's metric was measured";
+            let reason = one.reason.as_deref().unwrap_or(usual);
+            println!("Not judged: {}: {}", plain(&one.id), plain(reason));
         }
         log::info!("\nrecord   {}", file.display());
     }

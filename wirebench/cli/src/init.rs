@@ -11,8 +11,7 @@ use wirebench_engine::git;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::TlsFiles;
 use wirebench_scaffold::repository;
-use wirebench_scaffold::setup_files::{IGNORED, files};
-use wirebench_scaffold::workflows::{Action, WorkflowFacts, is_commit, is_pinned};
+use wirebench_scaffold::setup_files::{Action, IGNORED, SetupFile, WorkflowFacts, files, is_commit, is_pinned};
 use wirebench_scaffold::{CHANGE_THIS, Found, ProbeContext, Programs};
 
 /// Finds out how to measure a repository, and writes its wirebench.toml and workflows.
@@ -27,7 +26,7 @@ use wirebench_scaffold::{CHANGE_THIS, Found, ProbeContext, Programs};
 Programs are built and started on this machine with their own commands, and are ended after the probe. A server is sent \
 only GET requests, and the gRPC calls that the repository's .proto files declare.
 Written are wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and .gitignore if there is none. A file that \
-exists is left as it is; the exit code is then 1. If no server is found, nothing is written, and the exit code is 1.")]
+exists is left as it is; the exit code is then 1, unless it is a workflow that init wrote for another folder. If no server is found, nothing is written, and the exit code is 1.")]
 pub(crate) struct Args {
     /// The folder of the servers to measure; without it, the current folder.
     #[arg(value_name = "DIR")]
@@ -44,8 +43,8 @@ pub(crate) struct Args {
     /// Starts nothing: the declaration is guessed from the sources, and guesses are marked.
     #[arg(long, overrides_with = "probe")]
     no_probe: bool,
-    /// Only the program of this name; may be repeated.
-    #[arg(long, value_name = "NAME")]
+    /// Only the programs of these names, separated by commas; may be repeated.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Prints the files instead of writing them.
     #[arg(long)]
@@ -104,6 +103,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Done);
     }
+    let other = files.iter().find_map(SetupFile::measures_another_folder);
     let mut kept = 0;
     for file in &files {
         let name = file.shown(&folder);
@@ -111,7 +111,9 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         if file.write_new().with_context(unwritable)? {
             println!("wrote     {name}");
         } else {
-            kept += 1;
+            // Every service of a repository has a declaration of its own; the workflows are those of the first.
+            let is_workflow = (file.file.parent()).is_some_and(|folder| folder.ends_with(".github/workflows"));
+            kept += usize::from(other.is_none() || !is_workflow);
             println!("left      {name}: it is there already");
         }
     }
@@ -120,6 +122,12 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         print_result(found);
     }
     print_next_steps(written, &facts, &folder);
+    if let Some(other) = other {
+        println!(
+            "bench.yml measures {other}, and not this folder: to measure both, delete it and run `wirebench init` at the top of the repository, \
+             which declares their servers in one wirebench.toml."
+        );
+    }
     Ok(Outcome::of(kept == 0))
 }
 
@@ -171,14 +179,9 @@ fn print_next_steps(found: Option<&Found>, facts: &WorkflowFacts, folder: &Path)
             "The workflows use {repository}@{revision}, which can be moved: wirebench init --commit SHA writes the full commit of a release."
         );
     }
-    for path in IGNORED
-        .iter()
-        .filter(|path| git::top(folder).is_some() && !is_ignored(folder, path))
-    {
+    let is_ignored = |path: &str| repository::is_ignored(folder, &format!("{}file", path.trim_start_matches('/')));
+    let is_missing = |path: &&&str| git::top(folder).is_some() && !is_ignored(path);
+    for path in IGNORED.iter().filter(is_missing) {
         println!("Add to .gitignore: {path}");
     }
-}
-
-fn is_ignored(folder: &Path, path: &str) -> bool {
-    repository::is_ignored(folder, &format!("{}file", path.trim_start_matches('/')))
 }

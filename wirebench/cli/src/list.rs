@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::flags::selection::SelectionArgs;
+use crate::flags::SelectionArgs;
 use crate::folders::Root;
 use crate::outcome::Outcome;
 use wirebench_declare::load::{Rate, Search, as_flag};
@@ -31,7 +31,7 @@ struct Line<'a> {
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
-    let (_, profile) = args.selection.profile(project)?;
+    let profile = args.selection.profile(project)?;
     let series = plan::series(project, profile, &args.selection.selection())?;
     let width = series.iter().map(|one| one.id.len()).max().unwrap_or(0);
     for one in &series {
@@ -55,19 +55,14 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 
 /// A load as text: `100,000 requests, 100 × 1`.
 fn describe_load(load: &Load) -> String {
-    let over = format!(
-        "{} × {}",
-        plural(load.connections as usize, "connection"),
-        plural(load.streams as usize, "stream")
-    );
+    let connections = plural(load.connections as usize, "connection");
+    let over = format!("{connections} × {}", plural(load.streams as usize, "stream"));
     let paced = match (load.rate, load.search, load.pause) {
         (Some(Rate::PerSecond(rate)), ..) => format!(", {rate} requests/s"),
         (Some(Rate::OfCapacity(share)), ..) => format!(", {share} of the capacity"),
         (_, Some(Search { p99, from, to }), _) => {
-            format!(
-                " a step, the highest rate from {from} to {to}/s with p99 ≤ {}",
-                p99.as_flag()
-            )
+            let p99 = p99.as_flag();
+            format!(" a step, the highest rate from {from} to {to}/s with p99 ≤ {p99}")
         }
         (.., Some(pause)) => format!(", a pause of {} after each answer", pause.as_flag()),
         (None, None, None) => String::new(),

@@ -22,27 +22,17 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
-    let unknown = || {
-        UsageError(format!(
-            "no driver \"{}\", neither under drivers/ nor built in",
-            args.driver
-        ))
-    };
-    let driver = project
-        .drivers
-        .iter()
-        .find(|driver| driver.name == args.driver)
-        .ok_or_else(unknown)?;
+    let name = &args.driver;
+    let unknown = || UsageError(format!("no driver \"{name}\", neither under drivers/ nor built in"));
+    let mut drivers = project.drivers.iter();
+    let driver = drivers.find(|driver| driver.name == *name).ok_or_else(unknown)?;
     prepare::filters(project)?;
     let (jq, _) = prepare::jq(project)?;
     let raw = args.raw.clone().unwrap_or_default();
     let shape = normalise::read(&jq, driver, &args.stdout, &raw).map_err(anyhow::Error::msg)?;
     let sent: usize = shape.answers.values().map(Vec::len).sum();
-    println!(
-        "elapsed_ns {}",
-        shape.elapsed_ns.map_or("null".into(), |ns| ns.to_string())
-    );
-    println!("answers {sent}");
+    let elapsed = shape.elapsed_ns.map_or("null".into(), |ns| ns.to_string());
+    println!("elapsed_ns {elapsed}\nanswers {sent}");
     for (status, latencies) in &shape.answers {
         println!("  {status}: {}", latencies.len());
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
@@ -16,18 +16,22 @@ use wirebench_record::run::Run;
 
 /// Writes report.md, report.html and the charts next to run.json.
 pub(crate) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()> {
-    let charts = match prepare::gnuplot(root) {
-        Some((gnuplot, _)) => charts::draw(run, &gnuplot, &folder.join("charts"))?,
-        None => {
-            log::warn!(
-                "warning: gnuplot is not installed: the report has no charts; run: {}",
-                install::of("gnuplot")
-            );
-            Vec::new()
-        }
+    let charts = match gnuplot(root, "the report has no charts") {
+        Some(gnuplot) => charts::draw(run, &gnuplot, &folder.join("charts"))?,
+        None => Vec::new(),
     };
     write_file(&folder.join("report.md"), &markdown::render(run, &charts))?;
     write_page(run, None, folder)
+}
+
+/// gnuplot; without it, says what there is not.
+pub(crate) fn gnuplot(root: &Path, lack: &str) -> Option<PathBuf> {
+    let found = prepare::gnuplot(root);
+    if found.is_none() {
+        let install = install::of("gnuplot");
+        log::warn!("warning: gnuplot is not installed: {lack}; run: {install}");
+    }
+    Some(found?.0)
 }
 
 /// Writes comparison.md, and report.html with the comparison, next to comparison.json.

@@ -1,5 +1,6 @@
 //! Finds and reads stored runs.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,19 +30,12 @@ pub(crate) fn read_at(root: &Path, run: Option<&Path>) -> anyhow::Result<Run> {
 
 /// Reads a stored run.
 pub(crate) fn read(file: &Path) -> anyhow::Result<Run> {
-    let text = fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?;
-    let run: Run = serde_json::from_slice(&text).with_context(|| {
-        format!(
-            "{}: is not a {SCHEMA} record; it may be cut off, edited, or of a newer wirebench",
-            file.display()
-        )
-    })?;
-    anyhow::ensure!(
-        run.schema == SCHEMA,
-        "{}: has schema {}, expected {SCHEMA}",
-        file.display(),
-        run.schema
-    );
+    let name = file.display();
+    let text = fs::read(file).with_context(|| format!("{name}: cannot be read"))?;
+    let wrong = || format!("{name}: is not a {SCHEMA} record; it may be cut off, edited, or of a newer wirebench");
+    let run: Run = serde_json::from_slice(&text).with_context(wrong)?;
+    let schema = &run.schema;
+    anyhow::ensure!(schema == SCHEMA, "{name}: has schema {schema}, expected {SCHEMA}");
     Ok(run)
 }
 
@@ -54,14 +48,9 @@ pub(crate) fn newest_comparison(root: &Path) -> anyhow::Result<PathBuf> {
 /// results/reference/ is not one.
 pub(crate) fn below(folder: &Path, file: &'static str) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| {
-            entry
-                .file_name()
-                .to_string_lossy()
-                .starts_with(|c: char| c.is_ascii_digit())
-        })
-        .map(|entry| entry.path())
+    let is_run = |name: OsString| name.to_string_lossy().starts_with(|c: char| c.is_ascii_digit());
+    let runs = entries.filter(move |entry| is_run(entry.file_name()));
+    runs.map(|entry| entry.path())
         .filter(move |run| run.join(file).is_file())
 }
 
@@ -92,11 +81,9 @@ pub(crate) fn at_or_below(from: &Path) -> anyhow::Result<Vec<PathBuf>> {
     files.retain(|file| file.is_file());
     files.sort();
     if files.is_empty() {
-        let message = format!(
-            "{}: holds no run.json, and no folder with one; record a self-test with: wirebench selftest --profile quick",
-            from.display()
-        );
-        return Err(UsageError(message).into());
+        let none =
+            "holds no run.json, and no folder with one; record a self-test with: wirebench selftest --profile quick";
+        return Err(UsageError(format!("{}: {none}", from.display())).into());
     }
     Ok(files)
 }

@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::flags::lock::LockArgs;
-use crate::flags::selection::SelectionArgs;
-use crate::flags::sides::SideArgs;
+use crate::flags::{LockArgs, SelectionArgs, SideArgs};
 use crate::folders::Root;
 use crate::outcome::Outcome;
 use crate::{reports, run, runs};
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::percent::Percent;
+use wirebench_declare::project::Config;
 use wirebench_engine::session::Purpose;
 use wirebench_judge::compare::Rules;
 use wirebench_judge::selftest::{Model, Replay, Tally, Totals, compare_once};
@@ -61,11 +59,8 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let worse = args.inject.map_or(0.0, Percent::share);
-    let (compare, margins) = (Compare::default(), Margins::default());
-    let mut rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
+    let config = Config::default();
+    let rules = Rules::from(&config);
     if let Some(c) = args.simulate {
         print(&simulated(args, c, worse, &rules)?)?;
     } else if let Some(from) = &args.from {
@@ -74,12 +69,8 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         }
     } else {
         let project = root.project()?;
-        rules = Rules::from(&project.config);
-        let measured = run::measure(
-            &project,
-            &run_args(args, &project.root),
-            Purpose::SelfTest(args.inject.unwrap_or_default()),
-        )?;
+        let purpose = Purpose::SelfTest(args.inject.unwrap_or_default());
+        let measured = run::measure(&project, &run_args(args, &project.root), purpose)?;
         reports::write(&project.root, &measured.run, &measured.folder)?;
         log::info!("record   {}", measured.folder.join("run.json").display());
         if measured.run.status != RunStatus::Complete {
@@ -87,7 +78,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
             log::error!("error: the self-test did not measure everything: {why}");
             return Ok(Outcome::Failed);
         }
-        let totals = replayed(args, &measured.run, 0.0, &rules)?;
+        let totals = replayed(args, &measured.run, 0.0, &Rules::from(&project.config))?;
         let file = measured.folder.join("selftest.json");
         let text = serde_json::to_vec_pretty(&totals)?;
         fs::write(&file, text).with_context(|| format!("{}: cannot be written", file.display()))?;
@@ -116,7 +107,10 @@ fn run_args(args: &Args, root: &Path) -> run::Args {
         rounds: Some(args.rounds),
         seed: Some(args.seed),
         out: args.out.clone(),
-        ..run::Args::new(sides, args.selection.clone(), args.lock)
+        sides,
+        selection: args.selection.clone(),
+        lock: args.lock,
+        ..run::Args::default()
     }
 }
 

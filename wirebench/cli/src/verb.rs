@@ -1,4 +1,6 @@
-//! What a verb is to the command line.
+//! What a verb is to the command line, and `wirebench --help`: the verbs in groups.
+
+use std::fmt::Write as _;
 
 use clap::{ArgMatches, Command};
 
@@ -29,20 +31,14 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// The listed groups, in order.
-    pub(crate) const LISTED: [Self; 5] = [Self::Start, Self::Measure, Self::Judge, Self::Keep, Self::Workflow];
-
-    /// The heading.
-    pub(crate) const fn title(self) -> &'static str {
-        match self {
-            Self::Start => "Start",
-            Self::Measure => "Measure",
-            Self::Judge => "Judge",
-            Self::Keep => "Keep",
-            Self::Workflow => "In a workflow (CI)",
-            Self::Hidden => "",
-        }
-    }
+    /// The listed groups with their headings, in order.
+    pub(crate) const LISTED: [(Self, &str); 5] = [
+        (Self::Start, "Start"),
+        (Self::Measure, "Measure"),
+        (Self::Judge, "Judge"),
+        (Self::Keep, "Keep"),
+        (Self::Workflow, "In a workflow (CI)"),
+    ];
 }
 
 impl Verb {
@@ -51,6 +47,24 @@ impl Verb {
         let command = Command::default().name(self.name);
         (self.add_args)(command).hide(self.group == Group::Hidden)
     }
+}
+
+/// The command line with its verbs in groups.
+pub(crate) fn grouped(command: Command, verbs: &[Verb]) -> Command {
+    let listed = verbs.iter().filter(|verb| verb.group != Group::Hidden);
+    let width = listed.map(|verb| verb.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (group, title) in Group::LISTED {
+        let _ = writeln!(text, "{title}:");
+        for verb in verbs.iter().filter(|verb| verb.group == group) {
+            let about = verb.command().get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {:width$}  {about}", verb.name);
+        }
+        text.push('\n');
+    }
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}Options:\n{{options}}{{after-help}}"
+    ))
 }
 
 /// The verb of a module, which is called as the module is unless a name is given.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::flags::selection::SelectionArgs;
+use crate::flags::SelectionArgs;
 use crate::folders::Root;
 use crate::outcome::Outcome;
 use wirebench_declare::Project;
@@ -39,17 +39,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    /// Whether a run can work.
-    ok: bool,
-    checks: &'a [Check],
-}
-
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
-    let (_, profile) = args.selection.profile(project)?;
+    let profile = args.selection.profile(project)?;
     let selection = args.selection.selection();
     let series = plan::series(project, profile, &selection)?;
     // A comparison may have a profile of its own, with other drivers.
@@ -67,6 +59,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     }
     let mut output = Output {
         json: args.json,
+        ok: true,
         checks: Vec::new(),
     };
     for check in tools {
@@ -75,18 +68,19 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     if !args.tools {
         check_servers(project, &series, &mut output)?;
     }
-    let checks = &output.checks;
-    let ok = checks.iter().all(|check| check.state != State::Failed);
     if args.json {
-        let report = Report { ok, checks };
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        println!("{}", serde_json::to_string_pretty(&output)?);
     }
-    Ok(Outcome::of(ok))
+    Ok(Outcome::of(output.ok))
 }
 
 /// Collects checks, and prints each at once unless they become one JSON object.
+#[derive(Serialize)]
 struct Output {
+    #[serde(skip)]
     json: bool,
+    /// Whether a run can work.
+    ok: bool,
     checks: Vec<Check>,
 }
 
@@ -101,6 +95,7 @@ impl Output {
             let how = check.how.as_ref().map(|how| format!("; {how}")).unwrap_or_default();
             println!("{word} {}: {}{how}", check.name, check.found);
         }
+        self.ok &= check.state != State::Failed;
         self.checks.push(check);
     }
 

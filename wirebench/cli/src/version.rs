@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use wirebench_scaffold::workflows::is_commit;
+use wirebench_scaffold::setup_files::is_commit;
 
 /// The commit that this program was built from: set by scripts/release.sh and by `cargo install --git`.
 const BUILT_FROM: Option<&str> = option_env!("WIREBENCH_COMMIT");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::driver::Driver;
+use crate::plan::digest::twelve_digits;
 use crate::read::{DeclareError, Place, toml_text};
 use crate::runtime::Runtime;
 
@@ -21,13 +22,7 @@ pub fn folder() -> PathBuf {
     for (path, text) in FILES {
         content.update(format!("{path}\n{}\n{text}", text.len()));
     }
-    let digits: String = content
-        .finalize()
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    Path::new("builtin").join(digits)
+    Path::new("builtin").join(twelve_digits(&content.finalize()))
 }
 
 /// The same folder of the project in `root`.

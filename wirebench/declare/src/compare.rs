@@ -97,9 +97,7 @@ impl Margins {
             let glob = Glob::new(&rule.series).map_err(wrong)?;
             let message = "expected a margin such as \"2%\", or gate = true or false";
             place.refuse_if(rule.margin.is_none() && rule.gate.is_none(), "margin", message)?;
-            let is_too_large = rule
-                .margin
-                .is_some_and(|margin| margin.percent() > LARGEST_MARGIN_PERCENT);
+            let is_too_large = rule.margin.map_or(0.0, Percent::percent) > LARGEST_MARGIN_PERCENT;
             let message = format!(
                 "expected at most \"{LARGEST_MARGIN_PERCENT}%\"; what may double is not worth a margin: gate = false"
             );

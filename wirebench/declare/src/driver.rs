@@ -156,30 +156,28 @@ impl Mode {
         let key = format!("{table}.in_flight_at_least");
         let message = format!("expected a share between 0 and 1, found {share}");
         place.refuse_if(!(share > 0.0 && share < 1.0), &key, message)?;
-        let known = |word: &str| PLACEHOLDERS.contains(&word) && word != "stdout";
+        let known = |word: &str| PLACEHOLDERS.split(' ').any(|known| known == word);
         check_placeholders(place, &format!("{table}.args"), &self.args, known)?;
         let env: Vec<Arg> = self.env.values().cloned().map(Arg::One).collect();
         check_placeholders(place, &format!("{table}.env"), &env, known)
     }
 
     fn takes_amount(&self, amount: &Amount) -> bool {
-        const WORDS: [&str; 7] = [
-            "requests",
-            "duration",
-            "seconds",
-            "starts",
-            "start_command",
-            "stages",
-            "samples",
+        const WORDS: [&[&str]; 5] = [
+            &["requests"],
+            &["duration", "seconds"],
+            &["starts", "start_command"],
+            &["stages"],
+            &["samples"],
         ];
-        let fitting: &[&str] = match amount {
-            Amount::Requests(_) | Amount::Counted { .. } => &WORDS[..1],
-            Amount::Duration(_) => &WORDS[1..3],
-            Amount::Starts(_) => &WORDS[3..5],
-            Amount::Stages(_) => &WORDS[5..6],
-            Amount::Samples(_) => &WORDS[6..],
+        let fitting = match amount {
+            Amount::Requests(_) | Amount::Counted { .. } => WORDS[0],
+            Amount::Duration(_) => WORDS[1],
+            Amount::Starts(_) => WORDS[2],
+            Amount::Stages(_) => WORDS[3],
+            Amount::Samples(_) => WORDS[4],
         };
-        self.names_any(fitting) || !self.names_any(&WORDS)
+        self.names_any(fitting) || !self.names_any(&WORDS.concat())
     }
 }
 
@@ -187,46 +185,10 @@ const fn usual_share() -> f64 {
     0.97
 }
 
-/// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 37] = [
-    "driver_folder",
-    "connections",
-    "streams",
-    "workers",
-    "requests",
-    "duration",
-    "seconds",
-    "rate",
-    "stages",
-    "pause",
-    "request_timeout",
-    "url",
-    "more_urls",
-    "origin",
-    "address",
-    "host",
-    "port",
-    "method",
-    "path",
-    "header",
-    "headers",
-    "metadata",
-    "body_file",
-    "ca",
-    "call",
-    "message",
-    "proto",
-    "proto_root",
-    "protoset",
-    "raw",
-    "starts",
-    "start_command",
-    "bench",
-    "samples",
-    "bench_command",
-    "bench_folder",
-    "stdout",
-];
+/// Placeholders a driver's arguments may name, parted by blanks.
+const PLACEHOLDERS: &str = "driver_folder connections streams workers requests duration seconds rate stages pause request_timeout \
+    url more_urls origin address host port method path header headers metadata body_file ca call message proto proto_root protoset \
+    raw starts start_command bench samples bench_command bench_folder";
 
 /// The `args` of a table without other keys.
 fn args_of_table<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arg>, D::Error> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
+use std::iter::repeat_with;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -50,17 +51,15 @@ impl Kind {
     }
 }
 
-/// A folder with declarations, and the tables of one kind in its `wirebench.toml`.
-pub(super) type Layer<'a, Table> = (&'a Path, BTreeMap<String, Table>);
-
-/// Reads everything of one kind, a folder after the other: first the tables of its `wirebench.toml`, then its files. Each is
-/// handed to `check` with its place and name, and may be expanded to several things, each with its own name.
+/// Reads everything of one kind, a folder after the other: first the tables of its `wirebench.toml`, of which `tables` has those of
+/// each folder or is empty, then its files. Each is handed to `check` with its place and name, and may be expanded to several things, each with its own name.
 ///
 /// # Errors
 /// At the first declaration that cannot be read, is wrong, or has an invalid or duplicate name.
 pub(super) fn all<Table: DeserializeOwned, T>(
     kind: Kind,
-    layers: Vec<Layer<Table>>,
+    folders: &[&Path],
+    tables: Vec<BTreeMap<String, Table>>,
     check: impl Fn(Table, &Place, &str) -> Result<Vec<(String, T)>, DeclareError>,
 ) -> Result<Vec<T>, DeclareError> {
     let mut taken: BTreeMap<String, Place> = BTreeMap::new();
@@ -82,7 +81,8 @@ pub(super) fn all<Table: DeserializeOwned, T>(
         }
         Ok(())
     };
-    for (folder, tables) in layers {
+    let tables = tables.into_iter().chain(repeat_with(BTreeMap::new));
+    for (folder, tables) in folders.iter().zip(tables) {
         let config = folder.join("wirebench.toml");
         for (name, table) in tables {
             take(table, Place::table(&config, format!("{}.{name}", kind.room)), &name)?;

@@ -26,10 +26,11 @@ pub mod span;
 pub mod tier;
 
 use std::collections::BTreeMap;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use driver::Driver;
-use found::{Kind, Layer};
+use found::Kind;
 use profiles::Profiles;
 use project::{Config, ServerTables};
 use read::{DeclareError, Place, toml_file};
@@ -63,18 +64,23 @@ impl Project {
     /// At the first declaration that cannot be read or is wrong.
     pub fn read(folder: &Path) -> Result<Self, DeclareError> {
         let file = folder.join("wirebench.toml");
-        let (mut config, tables) = Config::with_tables(&file)?;
+        let mut config = Config::read(&file)?;
         let root = project::extended(folder, config.extends.as_deref())?;
-        let mut servers = vec![(folder, tables.servers)];
-        let mut scenarios = vec![(folder, tables.scenarios)];
+        let mut folders = vec![folder];
+        let mut servers = vec![take(&mut config.servers)];
+        let mut scenarios = vec![take(&mut config.scenarios)];
         if root != folder {
-            let above = config.add_extended(&root)?;
-            servers.push((&root, above.servers));
-            scenarios.push((&root, above.scenarios));
+            let above = Config::read(&root.join("wirebench.toml"))?;
+            for (name, profile) in above.profiles {
+                config.profiles.entry(name).or_insert(profile);
+            }
+            folders.push(&root);
+            servers.push(above.servers);
+            scenarios.push(above.scenarios);
         }
         let known = &config.profiles;
-        let servers = Self::servers(servers, |server, place| server.profiles.check(place, known))?;
-        let mut scenarios = found::all(Kind::SCENARIO, scenarios, |table, place, name| {
+        let servers = Self::servers(&folders, servers, |server, place| server.profiles.check(place, known))?;
+        let mut scenarios = found::all(Kind::SCENARIO, &folders, scenarios, |table, place, name| {
             let scenarios = Scenario::check(table, place, name)?;
             let mut each = scenarios.iter();
             each.try_for_each(|(_, one)| one.profiles.check(place, known))?;
@@ -84,8 +90,8 @@ impl Project {
             return Err(DeclareError::key(&file, "count.operations", message));
         }
         scenarios.extend(config.count.scenarios(&servers, &scenarios));
-        let drivers = Self::drivers_in(folder, &root, &config)?;
-        let runtimes = Self::runtimes_in(folder, &root)?;
+        let drivers = Self::drivers_in(&folders, &root, &config)?;
+        let runtimes = Self::runtimes_in(&folders, &root)?;
         Self::check_drivers(&file, &scenarios, &drivers)?;
         Ok(Self {
             folder: folder.to_path_buf(),
@@ -126,20 +132,22 @@ impl Project {
         let tables = |folder: &Path| toml_file::<ServerTables>(&folder.join("wirebench.toml"));
         let own = tables(folder)?;
         let root = project::extended(folder, own.extends.as_deref())?;
-        let mut layers = vec![(folder, own.servers)];
+        let (mut folders, mut servers) = (vec![folder], vec![own.servers]);
         if root != folder {
-            layers.push((&root, tables(&root)?.servers));
+            folders.push(&root);
+            servers.push(tables(&root)?.servers);
         }
-        Self::servers(layers, |_, _| Ok(()))
+        Self::servers(&folders, servers, |_, _| Ok(()))
     }
 
     /// The servers of folders and their configurations, in the order of their names; each is handed to `check`.
     fn servers(
-        layers: Vec<Layer<server::Table>>,
+        folders: &[&Path],
+        tables: Vec<BTreeMap<String, server::Table>>,
         check: impl Fn(&Server, &Place) -> Result<(), DeclareError>,
     ) -> Result<Vec<Server>, DeclareError> {
-        let mut servers = found::all(Kind::SERVER, layers, |table, place, name| {
-            let servers = Server::check_all(table, place, name)?;
+        let mut servers = found::all(Kind::SERVER, folders, tables, |table, place, name| {
+            let servers = Server::check_all(&table, place, name)?;
             servers.iter().try_for_each(|(_, server)| check(server, place))?;
             Ok(servers)
         })?;
@@ -149,16 +157,16 @@ impl Project {
 
     /// The project's own drivers, those of the project that it extends, and those that come with the program, in the order of
     /// their names.
-    fn drivers_in(folder: &Path, root: &Path, config: &Config) -> Result<Vec<Driver>, DeclareError> {
+    fn drivers_in(folders: &[&Path], root: &Path, config: &Config) -> Result<Vec<Driver>, DeclareError> {
         let builtin = builtin::place(root).join("drivers/lib");
-        let own = [folder, root].map(|folder| folder.join("drivers/lib"));
-        let library = own.into_iter().find(|library| library.is_dir()).unwrap_or(builtin);
+        let mut own = folders.iter().map(|folder| folder.join("drivers/lib"));
+        let library = own.find(|library| library.is_dir()).unwrap_or(builtin);
         let check = |driver: Driver, place: &Place, name: &str| {
             let driver = driver.check(place, String::from(name), library.clone())?;
             driver.profiles.check(place, &config.profiles)?;
             Ok(vec![(driver.name.clone(), driver)])
         };
-        let mut drivers = found::all(Kind::DRIVER, folders(folder, root), check)?;
+        let mut drivers = found::all(Kind::DRIVER, folders, Vec::new(), check)?;
         let declared = |name: &str| drivers.iter().any(|driver| driver.name == name);
         let wanted = |name: &&str| config.builtin_drivers.iter().any(|wanted| wanted == name) && !declared(name);
         let names: Vec<&str> = builtin::NAMES.into_iter().filter(wanted).collect();
@@ -174,12 +182,12 @@ impl Project {
 
     /// The project's own runtimes, those of the project that it extends, and those that come with the program: the first that
     /// knows a program counts it.
-    fn runtimes_in(folder: &Path, root: &Path) -> Result<Vec<Runtime>, DeclareError> {
+    fn runtimes_in(folders: &[&Path], root: &Path) -> Result<Vec<Runtime>, DeclareError> {
         let check = |runtime: Runtime, place: &Place, name: &str| {
             let runtime = runtime.check(place, name.to_owned())?;
             Ok(vec![(runtime.name.clone(), runtime)])
         };
-        let mut runtimes = found::all(Kind::COUNTER, folders(folder, root), check)?;
+        let mut runtimes = found::all(Kind::COUNTER, folders, Vec::new(), check)?;
         runtimes.extend(builtin::runtimes(root)?);
         Ok(runtimes)
     }
@@ -189,14 +197,4 @@ impl Project {
         let builtin = builtin::place(&self.root);
         self.config.count.enabled || self.drivers.iter().any(|driver| driver.library.starts_with(&builtin))
     }
-}
-
-/// The folders of a project and of the one that it extends, without tables.
-fn folders<'a, T>(folder: &'a Path, root: &'a Path) -> Vec<Layer<'a, T>> {
-    let folders = if root == folder {
-        vec![folder]
-    } else {
-        vec![folder, root]
-    };
-    folders.into_iter().map(|folder| (folder, BTreeMap::new())).collect()
 }

@@ -106,7 +106,7 @@ pub(super) struct Table {
     pub(super) expect: ExpectTable,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RequestTable {
     method: Option<String>,
@@ -123,7 +123,7 @@ pub(super) struct RequestTable {
     bench: Option<String>,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ExpectTable {
     status: Option<u16>,
@@ -203,7 +203,8 @@ impl Table {
             place.refuse_if(self.request.body.is_some(), key, message)?;
             self.request.body = Some(body_of(place, &name).map_err(|message| place.wrong(key, message))?);
         }
-        match (self.request.is_http(), &self.request.call, &self.request.bench) {
+        let is_http = self.request.path.is_some() || self.request.paths.is_some();
+        match (is_http, &self.request.call, &self.request.bench) {
             (_, _, Some(_)) => self.bench(place).map(Operation::Bench),
             (true, None, None) => self.http(place).map(Operation::Http),
             (false, Some(_), None) => self.grpc(place).map(Operation::Grpc),
@@ -217,15 +218,14 @@ impl Table {
     /// An HTTP request.
     fn http(self, place: &Place) -> Result<HttpOperation, DeclareError> {
         let Self { request, expect } = self;
-        let is_grpc = request.message.is_some() || request.names_a_file() || !request.metadata.is_empty();
+        let names_a_file = request.proto.is_some() || request.proto_root.is_some();
+        let is_grpc = request.message.is_some() || names_a_file || !request.metadata.is_empty();
         let message = "path makes this an HTTP request; message, metadata, proto and proto_root are gRPC's";
         place.refuse_if(is_grpc || expect.message.is_some(), "request", message)?;
         let has_both = request.path.is_some() && request.paths.is_some();
         place.refuse_if(has_both, "request.paths", "expected path or paths, found both")?;
-        let is_number = request
-            .paths
-            .as_ref()
-            .is_none_or(|paths| (2..=MOST_PATHS).contains(&paths.len()));
+        let number = request.paths.as_ref().map(Vec::len);
+        let is_number = number.is_none_or(|number| (2..=MOST_PATHS).contains(&number));
         let message = "expected 2 to 1,000 paths, which are requested in turn";
         place.refuse_if(!is_number, "request.paths", message)?;
         let mut paths = request.path.into_iter().chain(request.paths.into_iter().flatten());
@@ -279,26 +279,11 @@ impl Table {
     }
 
     /// A benchmark of a program.
-    fn bench(self, place: &Place) -> Result<BenchOperation, DeclareError> {
-        let Self { request, expect } = self;
-        let has_lines = !request.headers.is_empty() || !request.metadata.is_empty();
-        let is_more = request.is_http() || request.call.is_some() || request.names_a_file() || has_lines;
-        let expects = expect.status.is_some() || expect.names_a_body();
-        let others = [request.method, request.body, request.message, expect.message];
-        let has_others = is_more || others.iter().any(Option::is_some) || expects;
-        let id = request.bench.unwrap_or_default();
+    fn bench(mut self, place: &Place) -> Result<BenchOperation, DeclareError> {
+        let id = self.request.bench.take().unwrap_or_default();
+        let is_alone = self.request == RequestTable::default() && self.expect == ExpectTable::default();
         let message = "bench names a benchmark, and nothing goes with it: it is not asked over a wire";
-        place.refuse_if(id.is_empty() || has_others, "request", message)?;
+        place.refuse_if(id.is_empty() || !is_alone, "request", message)?;
         Ok(BenchOperation { id })
-    }
-}
-
-impl RequestTable {
-    fn is_http(&self) -> bool {
-        self.path.is_some() || self.paths.is_some()
-    }
-
-    fn names_a_file(&self) -> bool {
-        self.proto.is_some() || self.proto_root.is_some()
     }
 }

@@ -141,10 +141,8 @@ impl Ready {
         let Program::Command(command) = program else {
             return self;
         };
-        let words = command
-            .iter()
-            .map(String::as_str)
-            .chain(args.iter().filter_map(Arg::one));
+        let words = command.iter().map(String::as_str);
+        let words = words.chain(args.iter().filter_map(Arg::one));
         match (&self, Database::started_by(words)) {
             (Self::Tcp(_), Some(database)) => Self::Database(database),
             _ => self,

@@ -14,13 +14,15 @@ use crate::read::{DeclareError, Place, toml_file};
 use crate::{builtin, scenario, server};
 use wirebench_record::names::is_profile;
 
-/// The contents of `wirebench.toml`.
-#[derive(Debug, Clone)]
+/// The contents of `wirebench.toml`. The default has no profiles; it is for judging outside a project.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The folder of a project above this one, whose servers, scenarios, drivers and profiles this one has too, and in which
     /// programs are built and started; relative to this project's folder.
     pub extends: Option<PathBuf>,
     /// The built-in drivers that the project uses in addition to its own.
+    #[serde(default = "usual_drivers")]
     pub builtin_drivers: Vec<String>,
     /// The profile that is used if the command line names no profile.
     pub default_profile: String,
@@ -30,30 +32,20 @@ pub struct Config {
     pub compare: Compare,
     /// What is counted, and how.
     pub count: Count,
+    /// `[[margins]]` as they are written; empty once they are compiled.
+    #[serde(rename = "margins")]
+    rules: Vec<MarginRule>,
     /// The margin of each metric, and whether it gates.
+    #[serde(skip)]
     pub margins: Margins,
-}
-
-/// `wirebench.toml` as it is written.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct ConfigFile {
-    extends: Option<PathBuf>,
-    builtin_drivers: Option<Vec<String>>,
-    default_profile: Option<String>,
-    profiles: BTreeMap<String, Profile>,
-    compare: Compare,
-    count: Count,
-    margins: Vec<MarginRule>,
-    servers: BTreeMap<String, server::Table>,
-    scenarios: BTreeMap<String, scenario::Table>,
-}
-
-/// The servers and scenarios in `wirebench.toml`, not checked yet.
-#[derive(Debug)]
-pub(super) struct Tables {
+    /// The servers declared there, not checked yet.
     pub(super) servers: BTreeMap<String, server::Table>,
+    /// The scenarios declared there, not checked yet.
     pub(super) scenarios: BTreeMap<String, scenario::Table>,
+}
+
+fn usual_drivers() -> Vec<String> {
+    builtin::USUAL.map(str::to_owned).to_vec()
 }
 
 /// Only the servers in a `wirebench.toml`; other keys may be of another version.
@@ -68,59 +60,28 @@ impl Config {
     /// Reads the `wirebench.toml` of a project.
     ///
     /// # Errors
-    /// When the file cannot be read or a value is impossible.
+    /// When the file cannot be read, a profile has no rounds, a built-in driver is unknown, the default profile does not exist, or
+    /// another value is impossible.
     pub fn read(file: &Path) -> Result<Self, DeclareError> {
-        Ok(Self::with_tables(file)?.0)
-    }
-
-    /// The same, and the servers and scenarios declared there.
-    ///
-    /// # Errors
-    /// When the file cannot be read, a profile has no rounds, a built-in driver is unknown, or the default profile does not
-    /// exist.
-    pub(super) fn with_tables(file: &Path) -> Result<(Self, Tables), DeclareError> {
         let place = Place::file(file);
-        let mut written: ConfigFile = toml_file(file)?;
-        if written.profiles.is_empty() {
-            written.profiles = usual_profiles();
+        let mut config: Self = toml_file(file)?;
+        if config.profiles.is_empty() {
+            config.profiles = usual_profiles();
             // Many short rounds give more precision than few long ones.
-            written.compare.profile.get_or_insert_with(|| "quick".into());
+            config.compare.profile.get_or_insert_with(|| "quick".into());
         }
-        for (name, profile) in &mut written.profiles {
+        for (name, profile) in &mut config.profiles {
             let message =
                 "a profile's name may hold letters, digits, blanks and . _ - + only, 100 at most and no hyphen first";
             place.refuse_if(!is_profile(name), &format!("profiles.{name}"), message)?;
             profile.name.clone_from(name);
         }
-        let tables = Tables {
-            servers: written.servers,
-            scenarios: written.scenarios,
-        };
-        let builtin = written.builtin_drivers;
-        let config = Self {
-            extends: written.extends,
-            builtin_drivers: builtin.unwrap_or_else(|| builtin::USUAL.map(str::to_owned).to_vec()),
-            default_profile: default_profile(file, written.default_profile, &written.profiles)?,
-            profiles: written.profiles,
-            compare: written.compare,
-            count: written.count,
-            margins: Margins::new(file, written.margins)?,
-        };
-        config.check(&place)?;
-        Ok((config, tables))
-    }
-
-    /// Adds the profiles of the project in `root`, which this one extends, under names that are free, and returns its servers
-    /// and scenarios.
-    ///
-    /// # Errors
-    /// When its `wirebench.toml` cannot be read or is wrong.
-    pub(super) fn add_extended(&mut self, root: &Path) -> Result<Tables, DeclareError> {
-        let (above, tables) = Self::with_tables(&root.join("wirebench.toml"))?;
-        for (name, profile) in above.profiles {
-            self.profiles.entry(name).or_insert(profile);
+        if config.default_profile.is_empty() {
+            config.default_profile = default_profile(&place, &config.profiles)?;
         }
-        Ok(tables)
+        config.margins = Margins::new(file, std::mem::take(&mut config.rules))?;
+        config.check(&place)?;
+        Ok(config)
     }
 
     fn check(&self, place: &Place) -> Result<(), DeclareError> {
@@ -167,34 +128,23 @@ pub(super) fn extended(folder: &Path, extends: Option<&Path>) -> Result<PathBuf,
     let above = folder.ancestors().nth(up).filter(|_| only_up && up > 0);
     match above {
         Some(root) if root.join("wirebench.toml").is_file() => Ok(root.to_path_buf()),
-        _ => Err(DeclareError::key(
-            &folder.join("wirebench.toml"),
-            "extends",
-            format!(
-                "expected the way up to a folder with a wirebench.toml, such as \"..\", found \"{}\"",
-                extends.display()
-            ),
-        )),
+        _ => {
+            let wanted = "expected the way up to a folder with a wirebench.toml, such as \"..\"";
+            let message = format!("{wanted}, found \"{}\"", extends.display());
+            Err(DeclareError::key(&folder.join("wirebench.toml"), "extends", message))
+        }
     }
 }
 
-/// The default profile: `default_profile`, or `full`, or the only one.
-fn default_profile(
-    file: &Path,
-    declared: Option<String>,
-    profiles: &BTreeMap<String, Profile>,
-) -> Result<String, DeclareError> {
-    if let Some(name) = declared {
-        return Ok(name);
-    }
+/// The profile that is the default where none is named: `full`, or the only one.
+fn default_profile(place: &Place, profiles: &BTreeMap<String, Profile>) -> Result<String, DeclareError> {
     let mut names = profiles.keys();
     match (profiles.contains_key("full"), names.next(), names.next()) {
         (true, ..) => Ok("full".into()),
         (false, Some(only), None) => Ok(only.clone()),
-        _ => Err(DeclareError::key(
-            file,
-            "default_profile",
-            format!("expected one of the profiles {}, found nothing", names_of(profiles)),
-        )),
+        _ => {
+            let message = format!("expected one of the profiles {}, found nothing", names_of(profiles));
+            Err(place.wrong("default_profile", message))
+        }
     }
 }

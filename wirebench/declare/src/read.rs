@@ -38,11 +38,8 @@ impl Place {
 
     /// A table of the declaration, such as `tiers[0]`.
     pub(crate) fn below(&self, path: &str) -> Self {
-        let table = self
-            .table
-            .as_ref()
-            .map_or_else(String::new, |table| format!("{table}."));
-        Self::table(&self.file, table + path)
+        let table = self.table.as_ref().map(|table| format!("{table}."));
+        Self::table(&self.file, table.unwrap_or_default() + path)
     }
 
     /// Refuses a key of the declaration if it is wrong.
@@ -83,12 +80,8 @@ impl DeclareError {
 
     /// A file cannot be written.
     pub(crate) fn unwritable(file: &Path) -> impl Fn(io::Error) -> Self + '_ {
-        |source| {
-            Self(format!(
-                "{}: cannot be written: {source}; it is as it was",
-                file.display()
-            ))
-        }
+        let name = file.display();
+        move |source| Self(format!("{name}: cannot be written: {source}; it is as it was"))
     }
 }
 
@@ -108,9 +101,8 @@ pub fn toml_file<T: DeserializeOwned>(file: &Path) -> Result<T, DeclareError> {
 pub fn toml_text<T: DeserializeOwned>(text: &str, file: &Path) -> Result<T, DeclareError> {
     let invalid = |key: &str, message: &str| DeclareError::key(file, key, message.trim().replace('\n', " "));
     let document = toml::Deserializer::parse(text).map_err(|error| {
-        let line = error
-            .span()
-            .map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
+        let line = before.matches('\n').count() + 1;
         invalid(&format!("line {line}"), error.message())
     })?;
     serde_path_to_error::deserialize(document).map_err(|error| {

@@ -38,7 +38,7 @@ pub struct Scenario {
 }
 
 /// A scenario as it is written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
     about: String,
@@ -55,7 +55,7 @@ pub(super) struct Table {
 }
 
 /// One operation, or several, of which each makes a scenario.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(untagged, expecting = "expected the name of an operation, or a list of names")]
 enum Operations {
     One(String),
@@ -69,18 +69,8 @@ impl Scenario {
     /// # Errors
     /// When a value is impossible or contradicts another one.
     pub(super) fn check(table: Table, place: &Place, name: &str) -> Result<Vec<(String, Self)>, DeclareError> {
-        let Table {
-            about,
-            profiles,
-            whole,
-            operation,
-            load,
-            protocols,
-            drivers,
-            limits,
-        } = table;
-        let limits = limits::check(&limits, place)?;
-        let (operations, listed) = match operation {
+        let limits = limits::check(&table.limits, place)?;
+        let (operations, listed) = match table.operation {
             Operations::One(operation) => (vec![operation], false),
             Operations::Each(operations) => (operations, true),
         };
@@ -94,18 +84,18 @@ impl Scenario {
             let name = format!("{name}{ending}{}", sweep.suffix());
             let scenario = Self {
                 name: name.clone(),
-                about: format!("{about}{words}{}", sweep.in_words()),
-                profiles: profiles.clone(),
-                whole,
+                about: format!("{}{words}{}", table.about, sweep.in_words()),
+                profiles: table.profiles.clone(),
+                whole: table.whole,
                 operation: operation.clone(),
                 load: sweep.load.clone(),
-                protocols: protocols.clone(),
-                drivers: drivers.clone(),
+                protocols: table.protocols.clone(),
+                drivers: table.drivers.clone(),
                 limits: limits.clone(),
             };
             (name, scenario)
         };
-        let points = load.check(place)?;
+        let points = table.load.check(place)?;
         let all = operations
             .iter()
             .flat_map(|operation| points.iter().map(move |point| (operation, point)));

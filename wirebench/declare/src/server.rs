@@ -77,16 +77,19 @@ pub fn authority(host: IpAddr, port: &str) -> String {
 }
 
 impl Server {
-    /// Checks a server and its configurations, as they are written at a place; each with its name, the server first.
+    /// Checks a server and its configurations, as they are written at a place; each with its name, such as `http-tls`, the
+    /// server first.
     ///
     /// # Errors
-    /// When a value is impossible or contradicts another one.
-    pub(super) fn check_all(table: Table, place: &Place, name: &str) -> Result<Vec<(String, Self)>, DeclareError> {
-        let mut found = Vec::new();
-        let others = configurations(&table, place, name)?;
-        let own = (table, place.clone(), name.to_owned());
-        for (table, place, name) in [own].into_iter().chain(others) {
-            found.push((name.clone(), Self::check(table, &place, name)?));
+    /// When a value is impossible or contradicts another one, or the name of a configuration is not valid.
+    pub(super) fn check_all(table: &Table, place: &Place, name: &str) -> Result<Vec<(String, Self)>, DeclareError> {
+        let mut found = vec![(name.to_owned(), Self::check(table.clone(), place, name.to_owned())?)];
+        for (key, own) in &table.configurations {
+            let (name, path) = (format!("{name}-{key}"), format!("configurations.{key}"));
+            let message = "the name may hold lower-case letters, digits and hyphens only";
+            place.refuse_if(!is_name(&name) || key.is_empty(), &path, message)?;
+            let server = Self::check(own.clone().over(table), &place.below(&path), name.clone())?;
+            found.push((name, server));
         }
         Ok(found)
     }
@@ -121,7 +124,7 @@ impl Server {
         let message = "expected https or grpcs among the protocols; without TLS there is no certificate";
         place.refuse_if(table.ca.is_some() && !has_tls, "ca", message)?;
         let tiers = tier::check(table.tiers, place, &name)?;
-        tier::known_placeholders(place, "args", &table.args, &tiers)?;
+        tier::known_placeholders(place, "args", &table.args, &tiers, &[])?;
         let keeps = tiers.iter().any(|tier| tier.keep);
         check_before(&table.before, place, &tiers, keeps)?;
         let seed = seed::check(table.seed, place, keeps)?;
@@ -201,13 +204,11 @@ fn check_operations(
 fn check_before(all: &[Before], place: &Place, tiers: &[Part], keeps: bool) -> Result<(), DeclareError> {
     for (index, Before { command, once }) in all.iter().enumerate() {
         let place = &place.below(&format!("before[{index}]"));
-        let has_program = command
-            .first()
-            .and_then(Arg::one)
-            .is_some_and(|program| !program.is_empty());
+        let program = command.first().and_then(Arg::one);
+        let has_program = program.is_some_and(|program| !program.is_empty());
         let message = "expected a program and its arguments, such as [\"./migrate\", \"up\"], before a server";
         place.refuse_if(!has_program, "command", message)?;
-        tier::known_placeholders(place, "command", command, tiers)?;
+        tier::known_placeholders(place, "command", command, tiers, &[])?;
         let mut named = command.iter().flat_map(Arg::placeholders);
         let names_port = named.any(|word| word == "port" || word == "address");
         let message = "the server's port is not known yet; expected other placeholders";
@@ -263,22 +264,6 @@ struct Configuration {
     env: Option<BTreeMap<String, String>>,
     ready: Option<Ready>,
     tiers: Option<Vec<tier::Table>>,
-}
-
-/// Each configuration of a server as a server of its own, with the place of its table and its name, such as `http-tls`.
-///
-/// # Errors
-/// When the name of a configuration is not valid.
-fn configurations(server: &Table, place: &Place, name: &str) -> Result<Vec<(Table, Place, String)>, DeclareError> {
-    let each = server.configurations.iter().map(|(key, own)| {
-        let full = format!("{name}-{key}");
-        let path = format!("configurations.{key}");
-        if !is_name(&full) || key.is_empty() {
-            return Err(place.wrong(&path, "the name may hold lower-case letters, digits and hyphens only"));
-        }
-        Ok((own.clone().over(server), place.below(&path), full))
-    });
-    each.collect()
 }
 
 impl Configuration {
@@ -413,7 +398,7 @@ env = {}
 
     fn read(text: &str) -> Result<Vec<(String, Server)>, DeclareError> {
         Server::check_all(
-            toml::from_str(text).unwrap(),
+            &toml::from_str(text).unwrap(),
             &Place::file(Path::new("servers/shop/server.toml")),
             "shop",
         )

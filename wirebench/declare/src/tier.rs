@@ -145,7 +145,7 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
             let message = format!("a kept tier names {brief}, which is not kept; expected keep = true there too");
             return Err(place.wrong("keep", message));
         }
-        known(place, "args", &args, &tiers, &[DATA])?;
+        known_placeholders(place, "args", &args, &tiers, &[DATA])?;
         table.ready.check(place, "ready.tcp")?;
         tiers.push(Part {
             server: server.to_owned(),
@@ -172,15 +172,17 @@ fn named(args: &[Arg], env: &BTreeMap<String, String>) -> Vec<String> {
     in_args.chain(env.values().flat_map(|text| names(text))).collect()
 }
 
-/// Checks that arguments name only known placeholders: a server's own, and tiers started before.
+/// Checks that arguments name only known placeholders: a server's own, tiers started before, and `more`.
 ///
 /// # Errors
 /// At the first unknown one.
-pub(super) fn known_placeholders(place: &Place, key: &str, args: &[Arg], before: &[Part]) -> Result<(), DeclareError> {
-    known(place, key, args, before, &[])
-}
-
-fn known(place: &Place, key: &str, args: &[Arg], before: &[Part], more: &[&'static str]) -> Result<(), DeclareError> {
+pub(super) fn known_placeholders(
+    place: &Place,
+    key: &str,
+    args: &[Arg],
+    before: &[Part],
+    more: &[&'static str],
+) -> Result<(), DeclareError> {
     let mut known = [&PLACEHOLDERS, more].concat();
     known.extend(before.iter().map(Part::name));
     let unknown = unknown_placeholder(args, |word| known.contains(&word)).unwrap_or_default();

@@ -12,10 +12,8 @@ pub struct Access {
     pub api: String,
     /// Base address of the website, without a slash at its end.
     pub server: String,
-    /// The repository's owner.
-    pub owner: String,
-    /// The repository's name.
-    pub name: String,
+    /// The repository, `owner/name`.
+    pub repository: String,
     /// Secret: never shown.
     pub(super) token: String,
 }
@@ -32,15 +30,11 @@ impl Access {
         let Some(repository) = given("GITHUB_REPOSITORY") else {
             refuse!("GITHUB_REPOSITORY is not set: run this command in a workflow, or set it to owner/name");
         };
-        let Some((owner, name)) = repository
-            .split_once('/')
-            .filter(|(owner, name)| is_word(owner) && is_word(name))
-        else {
-            refuse!(
-                "GITHUB_REPOSITORY: expected owner/name, found {}",
-                log_safe(&repository)
-            );
-        };
+        let words = repository.split_once('/');
+        if !words.is_some_and(|(owner, name)| is_word(owner) && is_word(name)) {
+            let found = log_safe(&repository);
+            refuse!("GITHUB_REPOSITORY: expected owner/name, found {found}");
+        }
         let Some(token) = given("GITHUB_TOKEN") else {
             refuse!("GITHUB_TOKEN is not set; give the step: env: GITHUB_TOKEN: github.token");
         };
@@ -52,20 +46,14 @@ impl Access {
         Ok(Self {
             api: address("GITHUB_API_URL", &api)?,
             server: address("GITHUB_SERVER_URL", &server)?,
-            owner: owner.into(),
-            name: name.into(),
+            repository,
             token,
         })
     }
 
-    /// `owner/name`.
-    pub fn repository(&self) -> String {
-        format!("{}/{}", self.owner, self.name)
-    }
-
     /// The page of a workflow run.
     pub fn run_page(&self, run: u64) -> String {
-        format!("{}/{}/{}/actions/runs/{run}", self.server, self.owner, self.name)
+        format!("{}/{}/actions/runs/{run}", self.server, self.repository)
     }
 }
 

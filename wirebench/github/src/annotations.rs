@@ -76,11 +76,8 @@ fn worse(comparison: &Comparison) -> impl Iterator<Item = (&str, &FunctionChange
             };
             change.source.is_some() && change.candidate > change.baseline && series.metrics.iter().any(gates)
         };
-        series
-            .functions
-            .iter()
-            .filter(regressed)
-            .map(|change| (series.id.as_str(), change))
+        let worse = series.functions.iter().filter(regressed);
+        worse.map(|change| (series.id.as_str(), change))
     })
 }
 

@@ -63,12 +63,12 @@ pub fn choose<'a>(artifacts: &'a [Artifact], run: &CheckedRun, name: &str) -> Re
     // The artifact of an earlier attempt may still be listed. Both times have one format, so they can be compared as text.
     let new = |artifact: &&Artifact| artifact.name == name && artifact.created_at >= run.attempt_started_at;
     let found: Vec<&Artifact> = artifacts.iter().filter(new).collect();
+    let many = found.len();
     let artifact = match found[..] {
         [artifact] => artifact,
         [] if conclusion == "success" => return Ok(None),
         _ => refuse!(
-            "run {id} ({conclusion}): expected one artifact {name} of its newest attempt, found {}; see the run's own log",
-            found.len()
+            "run {id} ({conclusion}): expected one artifact {name} of its newest attempt, found {many}; see the run's own log"
         ),
     };
     if artifact.expired {

@@ -64,19 +64,10 @@ pub struct CheckContent<'a> {
 struct CheckRun {
     id: u64,
     external_id: Option<String>,
-    app: Option<App>,
-    output: Option<Output>,
-}
-
-#[derive(Deserialize)]
-struct App {
-    slug: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Output {
     #[serde(default)]
-    annotations_count: u64,
+    app: Value,
+    #[serde(default)]
+    output: Value,
 }
 
 impl CheckContent<'_> {
@@ -102,12 +93,10 @@ impl CheckContent<'_> {
         }
         let title = format!("Pull request {}: {}", self.pull, self.title);
         let others: Vec<String> = self.others.iter().take(MOST_OTHERS).map(u64::to_string).collect();
+        let (pull, others, summary) = (self.pull, others.join(", "), &self.summary);
         let summary = format!(
-            "This is of pull request {}. The same commit is the head of others ({}), so this check says neither yes nor no; read \
-             the comment on the pull request itself.\n\n{}",
-            self.pull,
-            others.join(", "),
-            self.summary
+            "This is of pull request {pull}. The same commit is the head of others ({others}), so this check says neither yes nor no; read \
+             the comment on the pull request itself.\n\n{summary}"
         );
         (title, summary)
     }
@@ -120,7 +109,7 @@ impl CheckContent<'_> {
 /// When GitHub does not take it.
 pub fn write(api: &Api, commit: &str, content: &CheckContent) -> Result<u64, Refusal> {
     let before = newest(api, commit, content)?;
-    let free = |run: &&CheckRun| run.output.as_ref().is_none_or(|output| output.annotations_count == 0);
+    let free = |run: &&CheckRun| run.output["annotations_count"].as_u64().is_none_or(|count| count == 0);
     let body = body(commit, content);
     let written: CheckRun = match before.as_ref().filter(free) {
         Some(run) => api.send("PATCH", &format!("/check-runs/{}", run.id), Some(&body), Repeat::Yes)?,
@@ -136,10 +125,8 @@ pub fn write(api: &Api, commit: &str, content: &CheckContent) -> Result<u64, Ref
 fn newest(api: &Api, commit: &str, content: &CheckContent) -> Result<Option<CheckRun>, ApiError> {
     let path = format!("/commits/{commit}/check-runs?check_name={NAME}&filter=all");
     let all: Vec<CheckRun> = api.list(&path, Some("check_runs"))?;
-    let ours = |run: &CheckRun| {
-        let app = run.app.as_ref().and_then(|app| app.slug.as_deref());
-        app == Some("github-actions") && run.external_id.as_deref() == Some(&content.known_by())
-    };
+    let ours =
+        |run: &CheckRun| run.app["slug"] == "github-actions" && run.external_id.as_deref() == Some(&content.known_by());
     Ok(all.into_iter().filter(ours).max_by_key(|run| run.id))
 }
 

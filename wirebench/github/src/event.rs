@@ -1,5 +1,6 @@
 //! Reads the event that started a workflow, and checks the workflow run in it.
 
+use std::error::Error;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -62,25 +63,13 @@ pub struct Run {
     pub run_started_at: Option<String>,
 }
 
-/// What started a run that is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StartedBy {
-    /// A pull request.
-    PullRequest,
-    /// A merge queue, for this pull request and those before it.
-    MergeGroup {
-        /// The number of the pull request.
-        pull: u64,
-    },
-}
-
 /// A run that passed every check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedRun {
     /// Its number.
     pub id: u64,
-    /// What started it.
-    pub started_by: StartedBy,
+    /// The pull request whose merge queue started it, for this one and those before it; `None` if a pull request did.
+    pub queued: Option<u64>,
     /// The commit at the head of the pull request, 40 hex digits.
     pub head_sha: String,
     /// The pull request's branch.
@@ -109,19 +98,17 @@ struct Completed {
 /// # Errors
 /// When it cannot be read, or is not such an event.
 pub fn read<T: DeserializeOwned>(file: &Path) -> Result<T, Refusal> {
-    let unreadable = |why: &dyn std::fmt::Display| {
+    let read = || -> Result<T, Box<dyn Error>> {
+        let mut bytes = Vec::new();
+        File::open(file)?.take(LONGEST).read_to_end(&mut bytes)?;
+        Ok(serde_json::from_slice(&bytes)?)
+    };
+    read().map_err(|why| {
         let why = log_safe(&why.to_string());
         Refusal::new(format!(
             "GITHUB_EVENT_PATH: the event cannot be read: {why}; see what starts this workflow"
         ))
-    };
-    let mut bytes = Vec::new();
-    let opened = File::open(file).map_err(|error| unreadable(&error))?;
-    opened
-        .take(LONGEST)
-        .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(&error))?;
-    serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))
+    })
 }
 
 /// The ended run of a `workflow_run` event.
@@ -131,10 +118,8 @@ pub fn read<T: DeserializeOwned>(file: &Path) -> Result<T, Refusal> {
 pub fn completed(file: &Path, api: &Api) -> Result<Run, Refusal> {
     let event: Completed = read(file)?;
     if event.action != "completed" {
-        refuse!(
-            "the event is not about a run that has ended, but: {}",
-            log_safe(&event.action)
-        );
+        let action = log_safe(&event.action);
+        refuse!("the event is not about a run that has ended, but: {action}");
     }
     check_repository(&event.repository, api)?;
     Ok(event.workflow_run)
@@ -145,12 +130,10 @@ pub fn completed(file: &Path, api: &Api) -> Result<Run, Refusal> {
 /// # Errors
 /// When they differ.
 pub fn check_repository(repository: &Repository, api: &Api) -> Result<(), Refusal> {
-    let expected = api.access().repository();
-    if !repository.full_name.eq_ignore_ascii_case(&expected) {
-        refuse!(
-            "the event is about another repository than {expected}: {}",
-            log_safe(&repository.full_name)
-        );
+    let expected = &api.access().repository;
+    if !repository.full_name.eq_ignore_ascii_case(expected) {
+        let found = log_safe(&repository.full_name);
+        refuse!("the event is about another repository than {expected}: {found}");
     }
     Ok(())
 }
@@ -162,22 +145,16 @@ pub fn check_repository(repository: &Repository, api: &Api) -> Result<(), Refusa
 pub fn check(run: Run, workflow: &str, repository: u64) -> Result<CheckedRun, Refusal> {
     let id = run.id;
     if run.repository.id != repository {
-        refuse!(
-            "run {id} is another repository's: {}",
-            log_safe(&run.repository.full_name)
-        );
+        let found = log_safe(&run.repository.full_name);
+        refuse!("run {id} is another repository's: {found}");
     }
     if !["pull_request", "merge_group"].contains(&run.event.as_str()) {
-        refuse!(
-            "run {id} was not started by pull_request or merge_group, but by {}",
-            log_safe(&run.event)
-        );
+        let event = log_safe(&run.event);
+        refuse!("run {id} was not started by pull_request or merge_group, but by {event}");
     }
     if !is_file(&run.path, workflow) {
-        refuse!(
-            "run {id} is of another workflow than {workflow}: {}",
-            log_safe(&run.path)
-        );
+        let path = log_safe(&run.path);
+        refuse!("run {id} is of another workflow than {workflow}: {path}");
     }
     if run.status != "completed" {
         refuse!("run {id} has not ended: {}; wait for it", log_safe(&run.status));
@@ -195,17 +172,13 @@ pub fn check(run: Run, workflow: &str, repository: u64) -> Result<CheckedRun, Re
     if !names::is_login(&head.owner.login) {
         refuse!("run {id}: {} is not a login", log_safe(&head.owner.login));
     }
-    let started_by = if run.event == "merge_group" {
-        let Some(pull) = queued(&branch).filter(|_| head.id == repository) else {
-            refuse!("run {id}: its branch is none of a merge queue of this repository");
-        };
-        StartedBy::MergeGroup { pull }
-    } else {
-        StartedBy::PullRequest
-    };
+    let queued = queued(&branch).filter(|_| run.event == "merge_group" && head.id == repository);
+    if run.event == "merge_group" && queued.is_none() {
+        refuse!("run {id}: its branch is none of a merge queue of this repository");
+    }
     Ok(CheckedRun {
         id,
-        started_by,
+        queued,
         head_sha: run.head_sha,
         head_branch: branch,
         head_repository: head.id,

@@ -56,10 +56,8 @@ pub fn function(text: &str) -> String {
         return text.to_owned();
     }
     let shorter = [usize::MAX, 2, 1].into_iter().map(|depth| without_inner(text, depth));
-    shorter
-        .into_iter()
-        .find(|name| is_name(name))
-        .unwrap_or_else(|| OTHER.to_owned())
+    let found = shorter.into_iter().find(|name| is_name(name));
+    found.unwrap_or_else(|| OTHER.to_owned())
 }
 
 /// The name without the text in brackets of that depth and deeper: `Compound<..>` for `Compound<W, F>`.

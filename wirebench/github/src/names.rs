@@ -76,11 +76,10 @@ fn words(text: &str, most: usize, known: &str) -> bool {
 /// The workflow file that runs must be of.
 pub fn is_workflow(text: &str) -> bool {
     let name = text.strip_prefix(".github/workflows/").unwrap_or_default();
-    let stem = name
-        .strip_suffix(".yml")
-        .or_else(|| name.strip_suffix(".yaml"))
-        .unwrap_or_default();
-    is(stem, 100, |c| c.is_ascii_alphanumeric() || c == '-' || c == '_') && !name.contains("--")
+    let stem = name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"));
+    is(stem.unwrap_or_default(), 100, |c| {
+        c.is_ascii_alphanumeric() || c == '-' || c == '_'
+    }) && !name.contains("--")
 }
 
 /// The name of an artifact.

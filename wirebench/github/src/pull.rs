@@ -70,22 +70,19 @@ pub fn resolve(run: &CheckedRun, pulls: &[Pull]) -> Result<Resolved, Refusal> {
             && pull.head.repo.is_some_and(|repo| repo.id == run.head_repository)
             && pull.base.repo.is_some_and(|repo| repo.id == run.repository)
     };
+    let (id, head) = (run.id, &run.head_sha);
     let same: Vec<&Pull> = pulls.iter().filter(from).collect();
-    let at: Vec<&&Pull> = same.iter().filter(|pull| pull.head.sha == run.head_sha).collect();
+    let at: Vec<&&Pull> = same.iter().filter(|pull| &pull.head.sha == head).collect();
     match at[..] {
         [pull] => Ok(Resolved::Pull(Box::new((*pull).clone()))),
         [] => match same.iter().find(|pull| pull.head.branch == run.head_branch) {
             Some(pull) => Ok(Resolved::Stale(pull.number)),
             None => refuse!(
-                "run {}: no open pull request has commit {} at its head; it is closed, or was never one of this repository",
-                run.id,
-                run.head_sha
+                "run {id}: no open pull request has commit {head} at its head; it is closed, or was never one of this repository"
             ),
         },
         [one, other, ..] => refuse!(
-            "run {}: commit {} is the head of several pull requests, {} and {}: nobody can say which one was measured",
-            run.id,
-            run.head_sha,
+            "run {id}: commit {head} is the head of several pull requests, {} and {}: nobody can say which one was measured",
             one.number,
             other.number
         ),
@@ -104,17 +101,12 @@ pub fn other_pulls_at(api: &Api, number: u64, head: &str) -> Result<Vec<u64>, Re
 }
 
 /// Text as a value in an address.
-pub(super) fn escaped(text: &str) -> String {
-    use std::fmt::Write as _;
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(byte.into());
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+fn escaped(text: &str) -> String {
+    let each = text.bytes().map(|byte| match byte {
+        b'-' | b'.' | b'_' | b'~' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    each.collect()
 }
 
 #[cfg(test)]
@@ -124,7 +116,7 @@ mod tests {
     fn run() -> CheckedRun {
         CheckedRun {
             id: 1,
-            started_by: crate::event::StartedBy::PullRequest,
+            queued: None,
             head_sha: "a".repeat(40),
             head_branch: "faster".into(),
             head_repository: 2,

@@ -3,6 +3,7 @@
 
 use globset::Glob;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::api::{Api, ApiError};
 use crate::event::{Account, Repository, Run, is_file};
@@ -45,7 +46,11 @@ pub struct Issue {
     /// Its number.
     pub number: u64,
     /// There when it is a pull request.
-    pub pull_request: Option<serde_json::Value>,
+    pub pull_request: Option<Value>,
+    /// Its text.
+    pub body: Option<String>,
+    /// Who opened it; null when that account is gone.
+    pub user: Option<Account>,
 }
 
 /// The event of a pull request.
@@ -57,11 +62,6 @@ pub struct PullRequest {
     pub repository: Repository,
 }
 
-#[derive(Deserialize)]
-struct Permission {
-    permission: String,
-}
-
 /// Whether a user may write to the repository.
 ///
 /// # Errors
@@ -71,8 +71,10 @@ pub fn may_write(api: &Api, author: Option<&Account>) -> Result<bool, Refusal> {
     let Some(person) = person else {
         return Ok(false);
     };
-    match api.get::<Permission>(&format!("/collaborators/{}/permission", person.login)) {
-        Ok(found) => Ok(["admin", "maintain", "write"].contains(&found.permission.as_str())),
+    match api.get::<Value>(&format!("/collaborators/{}/permission", person.login)) {
+        Ok(found) => Ok(["admin", "maintain", "write"]
+            .iter()
+            .any(|word| found["permission"] == *word)),
         Err(error) if error.status() == Some(404) => Ok(false),
         Err(error) => Err(error.into()),
     }
@@ -88,25 +90,18 @@ pub fn runs(api: &Api, workflow: &str, head: &str) -> Result<Vec<Run>, Refusal> 
     Ok(api.list(&path, Some("workflow_runs"))?)
 }
 
-#[derive(Deserialize)]
-struct TimelineEvent {
-    event: Option<String>,
-    created_at: Option<String>,
-}
-
 /// When the head of a pull request was last replaced otherwise than by commits on top, RFC 3339, UTC.
 ///
 /// # Errors
 /// When the API does not say.
 pub fn head_replaced_at(api: &Api, pull: u64) -> Result<Option<String>, ApiError> {
     const REPLACED: [&str; 3] = ["head_ref_force_pushed", "head_ref_deleted", "head_ref_restored"];
-    let all: Vec<TimelineEvent> = api.list(&format!("/issues/{pull}/timeline"), None)?;
-    let replaced = |event: &TimelineEvent| event.event.as_deref().is_some_and(|name| REPLACED.contains(&name));
-    Ok(all
-        .into_iter()
-        .filter(replaced)
-        .filter_map(|event| event.created_at)
-        .max())
+    let all: Vec<Value> = api.list(&format!("/issues/{pull}/timeline"), None)?;
+    let replaced = all
+        .iter()
+        .filter(|event| REPLACED.iter().any(|name| event["event"] == *name));
+    let newest = replaced.filter_map(|event| event["created_at"].as_str()).max();
+    Ok(newest.map(str::to_owned))
 }
 
 /// The run to be repeated for a comment of that time.
@@ -136,31 +131,23 @@ pub fn choose<'a>(
             && is_file(&run.path, workflow)
             && run.head_sha == pull.head.sha
             && run.head_branch.as_deref() == Some(&pull.head.branch)
-            && run
-                .head_repository
-                .as_ref()
-                .is_some_and(|repository| repository.id == from.id)
+            && (run.head_repository.as_ref()).is_some_and(|repository| repository.id == from.id)
     };
     // The newest of all runs, not only of those before the comment: a commit may have been replaced and restored.
-    let newest = runs
-        .iter()
-        .filter(of_pull)
-        .max_by(|one, other| (&one.created_at, one.id).cmp(&(&other.created_at, other.id)));
-    let Some(run) = newest else {
+    let started = |run: &&Run| (run.created_at.clone(), run.id);
+    let Some(run) = runs.iter().filter(of_pull).max_by_key(started) else {
         refuse!("pull request {number}: {workflow} has not measured its head; wait for it to start, or push again");
     };
     // Within one second the order is unknown.
     if run.created_at.as_str() >= commented_at {
         refuse!("pull request {number}: its head was pushed after the comment; look at it and comment again");
     }
+    let id = run.id;
     if run.status != "completed" {
-        refuse!(
-            "pull request {number}: run {} has not ended; wait for it and comment again",
-            run.id
-        );
+        refuse!("pull request {number}: run {id} has not ended; wait for it and comment again");
     }
     if run.conclusion.as_deref() == Some("action_required") {
-        refuse!("pull request {number}: run {} waits for somebody to approve it", run.id);
+        refuse!("pull request {number}: run {id} waits for somebody to approve it");
     }
     Ok(run)
 }
@@ -174,9 +161,8 @@ pub fn newest(comments: &[Comment]) -> Vec<String> {
         Some((comment.created_at.clone(), comment.id, globs))
     };
     let asked = comments.iter().filter(may_ask).filter_map(globs);
-    asked
-        .max_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)))
-        .map_or_else(Vec::new, |(_, _, globs)| globs)
+    let newest = asked.max_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)));
+    newest.map_or_else(Vec::new, |(_, _, globs)| globs)
 }
 
 // Parses `/bench GLOB…` in a comment. Only the first line is read.
@@ -201,13 +187,12 @@ fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Vec<String>, Refusa
     if globs.len() > MOST {
         refuse!("/bench takes at most {MOST} globs");
     }
-    for (place, glob) in globs.iter().enumerate() {
+    for (place, glob) in (1..).zip(&globs) {
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-*?[]{},".contains(c);
         let readable = glob.len() <= LONGEST && !glob.starts_with('-') && glob.chars().all(allowed);
         if !readable || Glob::new(glob).is_err() {
             refuse!(
-                "/bench: {} is no glob: it may hold lower-case letters, digits, hyphens (not first) and * ? [] {{}} ,",
-                place + 1
+                "/bench: {place} is no glob: it may hold lower-case letters, digits, hyphens (not first) and * ? [] {{}} ,"
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::admit::{self, ComparedCommits};
 use crate::api::Api;
-use crate::event::{self, CheckedRun, Repository, Run, StartedBy};
+use crate::event::{self, CheckedRun, Repository, Run};
 use crate::pull::{self, Pull, Resolved};
 use crate::unmeasured::Unmeasured;
 use crate::{Refusal, archive, artifact, names, refuse, strict};
@@ -52,7 +52,7 @@ pub struct Admitted {
 pub fn admitted(api: &Api, run: Run, workflow: &str, artifact: &str) -> Result<Stage, Refusal> {
     let repository: Repository = api.get("")?;
     let run = event::check(run, workflow, repository.id)?;
-    if let StartedBy::MergeGroup { pull } = run.started_by {
+    if let Some(pull) = run.queued {
         let why = Unmeasured::MergeGroup;
         return Ok(Stage::Unmeasured { run, pull, why });
     }
@@ -68,14 +68,14 @@ pub fn admitted(api: &Api, run: Run, workflow: &str, artifact: &str) -> Result<S
     if !names::is_commit(&pull.base.sha) {
         refuse!("pull request {}: its base names no commit", pull.number);
     }
-    if run.conclusion == "action_required" {
-        let (pull, why) = (pull.number, Unmeasured::WaitsForApproval);
-        return Ok(Stage::Unmeasured { run, pull, why });
-    }
-    let why = match comparison(api, &run, &pull, artifact) {
-        Ok(Some(comparison)) => return Ok(Stage::Current(Box::new(Admitted { run, pull, comparison }))),
-        Ok(None) => Unmeasured::NothingToMeasure,
-        Err(why) => Unmeasured::Refused(why),
+    let why = if run.conclusion == "action_required" {
+        Unmeasured::WaitsForApproval
+    } else {
+        match comparison(api, &run, &pull, artifact) {
+            Ok(Some(comparison)) => return Ok(Stage::Current(Box::new(Admitted { run, pull, comparison }))),
+            Ok(None) => Unmeasured::NothingToMeasure,
+            Err(why) => Unmeasured::Refused(why),
+        }
     };
     let pull = pull.number;
     Ok(Stage::Unmeasured { run, pull, why })

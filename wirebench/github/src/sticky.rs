@@ -22,17 +22,6 @@ pub enum IfMissing {
     Leave,
 }
 
-/// What was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    /// There was no comment, and none was made.
-    Nothing,
-    /// A comment was made.
-    Created(u64),
-    /// The existing comment was updated.
-    Updated(u64),
-}
-
 #[derive(Deserialize)]
 struct Made {
     id: u64,
@@ -64,11 +53,12 @@ pub(super) fn is_ours(author: Option<&Account>, body: Option<&str>, marker: &str
     by_us && first == Some(marker)
 }
 
-/// Brings a comment that begins with the marker up to date, or if there is none does what is wanted then.
+/// Brings a comment that begins with the marker up to date, or if there is none does what is wanted then. Says which; `None` if
+/// nothing was written.
 ///
 /// # Errors
 /// When GitHub does not take it.
-pub fn write(api: &Api, pull: u64, marker: &str, body: &str, if_missing: IfMissing) -> Result<Written, Refusal> {
+pub fn write(api: &Api, pull: u64, marker: &str, body: &str, if_missing: IfMissing) -> Result<Option<String>, Refusal> {
     let body = json!({ "body": body });
     let mut gone = Vec::new();
     let find = |gone: &[u64]| -> Result<Option<u64>, ApiError> {
@@ -78,17 +68,17 @@ pub fn write(api: &Api, pull: u64, marker: &str, body: &str, if_missing: IfMissi
     };
     while let Some(id) = find(&gone)? {
         match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), Some(&body), Repeat::Yes) {
-            Ok(made) => return Ok(Written::Updated(made.id)),
+            Ok(made) => return Ok(Some(format!("comment {} updated", made.id))),
             // Deleted between looking and writing.
             Err(error) if matches!(error.status(), Some(404 | 410 | 422)) => gone.push(id),
             Err(error) => return Err(error.into()),
         }
     }
     if if_missing == IfMissing::Leave {
-        return Ok(Written::Nothing);
+        return Ok(None);
     }
     let made: Made = api.make(&format!("/issues/{pull}/comments"), &body, || {
         Ok(find(&gone)?.map(|id| Made { id }))
     })?;
-    Ok(Written::Created(made.id))
+    Ok(Some(format!("comment {} created", made.id)))
 }

@@ -98,10 +98,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        let number = Number::from_f64(value);
-        Ok(Value::Number(
-            number.ok_or_else(|| E::custom("a number that is not finite"))?,
-        ))
+        let number = Number::from_f64(value).ok_or_else(|| E::custom("a number that is not finite"))?;
+        Ok(number.into())
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {

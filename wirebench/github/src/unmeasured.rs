@@ -45,42 +45,37 @@ struct Step {
 }
 
 impl Unmeasured {
-    /// Whether the check passes: nobody judged anything, so never with success.
-    pub const fn conclusion(&self) -> Conclusion {
-        match self {
-            Self::NothingToMeasure | Self::WaitsForApproval | Self::MergeGroup => Conclusion::Neutral,
-            Self::Refused(_) => Conclusion::Failure,
-        }
-    }
-
-    /// One line for the check.
-    pub const fn title(&self) -> &'static str {
-        match self {
-            Self::NothingToMeasure => "– Not measured: nothing to compare",
-            Self::WaitsForApproval => "– Not measured yet: the run waits for approval",
-            Self::MergeGroup => "– Not measured again in the merge queue",
-            Self::Refused(_) => "✗ Not measured",
-        }
+    /// What the check says: its conclusion, which is never success because nobody judged anything, one line, and the reason.
+    pub fn told(&self, pull: u64) -> (Conclusion, &'static str, String) {
+        let (title, why) = match self {
+            Self::NothingToMeasure => (
+                "– Not measured: nothing to compare",
+                "The pull request's own run ended well and left no comparison: no file that is measured changed, or there is no \
+                 baseline."
+                    .into(),
+            ),
+            Self::WaitsForApproval => (
+                "– Not measured yet: the run waits for approval",
+                "Somebody who may write to the repository has to approve the run.".into(),
+            ),
+            Self::MergeGroup => (
+                "– Not measured again in the merge queue",
+                format!("Pull request {pull} was measured at its own head; its check has the result."),
+            ),
+            // Foreign text in it is harmless in a log; here it is text, too.
+            Self::Refused(why) => {
+                let why = format!("`{}`", why.to_string().replace('`', "'"));
+                return (Conclusion::Failure, "✗ Not measured", why);
+            }
+        };
+        (Conclusion::Neutral, title, why)
     }
 
     /// A few lines of Markdown for the check; `page` is that of the run.
     pub fn summary(&self, pull: u64, page: &str, jobs: &[Job]) -> String {
-        let why = match self {
-            Self::NothingToMeasure => {
-                "The pull request's own run ended well and left no comparison: no file that is measured changed, or there is no \
-                 baseline."
-                    .into()
-            }
-            Self::WaitsForApproval => "Somebody who may write to the repository has to approve the run.".into(),
-            Self::MergeGroup => format!("Pull request {pull} was measured at its own head; its check has the result."),
-            // Foreign text in it is harmless in a log; here it is text, too.
-            Self::Refused(why) => format!("`{}`", why.to_string().replace('`', "'")),
-        };
-        let failed = jobs
-            .iter()
-            .filter(|job| is_failure(job.conclusion.as_deref()))
-            .take(JOBS);
-        let failed: String = failed.map(|job| format!("- {}\n", job.line(page))).collect();
+        let (_, _, why) = self.told(pull);
+        let failed = jobs.iter().filter(|job| is_failure(job.conclusion.as_deref()));
+        let failed: String = failed.take(JOBS).map(|job| format!("- {}\n", job.line(page))).collect();
         let jobs = if failed.is_empty() {
             String::new()
         } else {

@@ -49,6 +49,8 @@ pub(super) struct Service {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Composed {
     pub(super) services: Vec<Service>,
+    /// The file and the image of every service that is started from an image.
+    pub(super) images: Vec<(String, String)>,
     /// The environment of services that are built here.
     pub(super) env: BTreeMap<String, String>,
 }
@@ -61,15 +63,6 @@ fn texts(files: &Files) -> Vec<(String, &str)> {
     let all = below.chain(above);
     all.map(|((folder, text), name)| (format!("{folder}{name}"), text))
         .collect()
-}
-
-/// Each image of a service, with the file that names it.
-pub(super) fn images(files: &Files) -> Vec<(String, String)> {
-    let services = texts(files).into_iter().flat_map(|(file, text)| {
-        let images = services(text).into_iter().filter_map(|(_, service)| image(&service));
-        images.map(move |image| (file.clone(), image))
-    });
-    services.collect()
 }
 
 /// The services of a file by name; none if it is not YAML.
@@ -93,6 +86,7 @@ pub(super) fn composed(files: &Files) -> Composed {
                 all.env.extend(env);
                 continue;
             };
+            all.images.push((file.clone(), image.clone()));
             let kind = kind_of(&image);
             let known = KNOWN.iter().find(|(known, ..)| *known == kind);
             let Some((_, port, health)) = known.filter(|_| all.services.iter().all(|one| one.name != name)) else {
@@ -193,7 +187,7 @@ mod tests {
 
     #[test]
     fn images_are_named_with_their_file() {
-        let found = images(&Files::of(&[("deploy/compose.yml", COMPOSE)]));
+        let found = composed(&Files::of(&[("deploy/compose.yml", COMPOSE)])).images;
         let image = |name: &str| ("deploy/compose.yml".to_owned(), name.to_owned());
         assert_eq!(
             found,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::checks::counted;
+use crate::files::Files;
 use crate::guess;
 use crate::probe::{CONNECTIONS, Evidence, ProbeFailure, ProbedServer};
 use crate::program::Program;
@@ -25,8 +26,8 @@ pub(super) fn toml(
     head: &str,
     probed: &[ProbedServer],
     failures: &[(Program, ProbeFailure)],
+    files: &Files,
     calls: &[Call],
-    exposed: Option<u16>,
 ) -> String {
     let mut out = head.to_owned();
     let mut protocols = probed.iter().flat_map(|one| &one.server.protocols);
@@ -61,7 +62,7 @@ pub(super) fn toml(
     for (program, why) in failures {
         let _ = writeln!(out, "\n# {}: not declared: {}", program.name, plain(&why.reason));
         let mut guessed = String::new();
-        server(&mut guessed, &guess::guessed(program, calls, exposed));
+        server(&mut guessed, &guess::guessed(files, program, calls));
         for line in guessed.lines().filter(|line| !line.is_empty()) {
             let _ = writeln!(out, "# {line}");
         }
@@ -97,52 +98,44 @@ fn server(out: &mut String, probed: &ProbedServer) {
     let name = &server.name;
     let evidence = |key: &str| probed.evidence.get(key).map(String::as_str);
     let _ = writeln!(out, "\n[servers.{name}]");
-    line(out, "about", &text(&server.about), None);
     let protocols: Vec<String> = server.protocols.iter().map(|one| one.name().to_owned()).collect();
-    line(out, "protocols", &list(&protocols), evidence("protocols"));
     let front = &server.front;
-    match &front.program {
-        Started::Package(package) => line(out, "package", &text(package), evidence("build")),
-        Started::Command(command) => {
-            if let Some(build) = &front.build {
-                line(out, "build", &list(build), evidence("build"));
-            }
-            line(out, "command", &list(command), None);
-            if let Some(folder) = &front.working_directory {
-                line(out, "working_directory", &text(&folder.to_string_lossy()), None);
-            }
-        }
-    }
-    let args = words(&server.front.args);
-    if !args.is_empty() {
-        line(out, "args", &list(&args), evidence("args"));
-    }
-    if !front.env.is_empty() {
-        let pair = |(name, value): (&String, &String)| format!("{name} = {}", text(value));
-        let pairs = front.env.iter().map(pair);
-        let table = format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "));
-        line(out, "env", &table, evidence("env"));
-    }
-    if let Some(port) = front.port {
-        line(out, "port", &port.to_string(), evidence("port"));
-    }
-    if !server.before.is_empty() {
-        let commands = server.before.iter();
-        let commands = commands.map(|before| format!("{{ command = {} }}", list(&words(&before.command))));
-        let tables = format!("[{}]", commands.collect::<Vec<_>>().join(", "));
-        line(out, "before", &tables, Some("worked, before each start"));
-    }
+    let (package, command) = match &front.program {
+        Started::Package(package) => (Some(text(package)), None),
+        Started::Command(command) => (None, Some(list(command))),
+    };
+    let build = front.build.as_deref().map(list);
+    let folder = (front.working_directory.as_ref()).map(|folder| text(&folder.to_string_lossy()));
+    let args = Some(words(&front.args)).filter(|args| !args.is_empty());
+    let pairs = (front.env.iter()).map(|(name, value)| format!("{name} = {}", text(value)));
+    let env = joined(pairs).map(|pairs| format!("{{ {pairs} }}"));
+    let before = server.before.iter().map(|one| list(&words(&one.command)));
+    let before = joined(before.map(|command| format!("{{ command = {command} }}"))).map(|all| format!("[{all}]"));
     let ready = match &front.ready {
         Ready::Http(path) => format!("{{ http = {} }}", text(path)),
         Ready::GrpcHealth(service) => format!("{{ grpc_health = {} }}", text(service)),
         // The servers that init finds speak HTTP or gRPC.
         Ready::Tcp(_) | Ready::Database(_) | Ready::AtOnce => "{ tcp = true }".to_owned(),
     };
-    line(out, "ready", &ready, evidence("ready"));
     let timeout = front.ready_timeout.0.as_secs();
-    if timeout > 10 {
-        let why = "four times what its start took here";
-        line(out, "ready_timeout", &format!("\"{timeout}s\""), Some(why));
+    let timeout = (timeout > 10).then(|| format!("\"{timeout}s\""));
+    for (key, value, why) in [
+        ("about", Some(text(&server.about)), None),
+        ("protocols", Some(list(&protocols)), evidence("protocols")),
+        ("package", package, evidence("build")),
+        ("build", build, evidence("build")),
+        ("command", command, None),
+        ("working_directory", folder, None),
+        ("args", args.as_deref().map(list), evidence("args")),
+        ("env", env, evidence("env")),
+        ("port", front.port.map(|port| port.to_string()), evidence("port")),
+        ("before", before, Some("worked, before each start")),
+        ("ready", Some(ready), evidence("ready")),
+        ("ready_timeout", timeout, Some("four times what its start took here")),
+    ] {
+        if let Some(value) = value {
+            line(out, key, &value, why);
+        }
     }
     for (operation, declared) in &server.operations {
         let _ = writeln!(out, "\n[servers.{name}.operations.{operation}]");
@@ -232,7 +225,7 @@ pub(super) fn found(program: &Program) -> String {
         Started::Package(package) => format!("cargo package {package}"),
         Started::Command(command) => shell_words::join(command),
     };
-    let fixed = program.hints.port.as_ref().and_then(|setting| setting.fixed);
+    let fixed = program.port.as_ref().and_then(|setting| setting.fixed);
     let port = fixed.map_or_else(String::new, |port| format!(", port {port} in its source"));
     format!("{} ({}: {how}{port})", program.name, program.about)
 }
@@ -275,9 +268,14 @@ fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
+/// Texts with commas between them; `None` without any.
+fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
+    Some(texts.collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
+}
+
 /// A list of texts as TOML writes it, on one line.
 fn list(texts: &[String]) -> String {
-    format!("[{}]", texts.iter().map(|one| text(one)).collect::<Vec<_>>().join(", "))
+    format!("[{}]", joined(texts.iter().map(|one| text(one))).unwrap_or_default())
 }
 
 #[cfg(test)]

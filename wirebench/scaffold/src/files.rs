@@ -13,7 +13,7 @@ use crate::recipe::{RECIPES, Recipe, fits};
 
 /// Files by their path relative to the folder, with `/`; files that are too long or not text are skipped.
 #[derive(Debug, Clone, Default)]
-pub struct Files {
+pub(super) struct Files {
     texts: BTreeMap<String, String>,
     /// Manifests of parent folders, nearest first: path (`../NAME`) and text.
     above: Vec<(String, &'static str, String)>,
@@ -29,23 +29,9 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The deepest level of folders that is searched.
 const DEEPEST: usize = 10;
 
-/// Folders of dependencies, of build output, and of tests.
-const NOT_LOOKED_AT: [&str; 14] = [
-    "node_modules",
-    "target",
-    "vendor",
-    "third_party",
-    "dist",
-    "build",
-    "out",
-    "venv",
-    "site-packages",
-    "__pycache__",
-    "testdata",
-    "tests",
-    "test",
-    "results",
-];
+/// Folders of dependencies, of build output, and of tests, parted by blanks.
+const NOT_LOOKED_AT: &str = "node_modules target vendor third_party dist build out venv site-packages __pycache__ testdata tests test \
+    results";
 /// Endings of files that no recipe names.
 const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 /// Files that are also read from parent folders, besides the manifests and lock files of recipes and the compose files, which
@@ -60,7 +46,7 @@ impl Files {
     ///
     /// # Errors
     /// When the folder itself cannot be read.
-    pub fn read(folder: &Path, top: &Path) -> std::io::Result<Self> {
+    pub(super) fn read(folder: &Path, top: &Path) -> std::io::Result<Self> {
         let mut files = Self::below_folder(folder)?;
         files.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (folder, top) = (folder.canonicalize()?, top.canonicalize()?);
@@ -96,7 +82,7 @@ impl Files {
                 let Ok(kind) = entry.file_type() else { continue };
                 let path = format!("{path}{name}");
                 if kind.is_dir() {
-                    let looked_at = !name.starts_with(['.', '_']) && !NOT_LOOKED_AT.contains(&name.as_str());
+                    let looked_at = !name.starts_with(['.', '_']) && !NOT_LOOKED_AT.split(' ').any(|one| one == name);
                     if looked_at && depth < DEEPEST {
                         waiting.push((entry.path(), path + "/", depth + 1));
                     }
@@ -110,15 +96,6 @@ impl Files {
             }
         }
         Ok(files)
-    }
-
-    /// Files given as paths and texts.
-    pub fn of(pairs: &[(&str, &str)]) -> Self {
-        let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
-        Self {
-            texts: pairs.iter().map(owned).collect(),
-            ..Self::default()
-        }
     }
 
     /// The folder's own name; empty if unknown.
@@ -223,6 +200,17 @@ fn text_of(path: &Path, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::Files;
+
+    impl Files {
+        /// Files given as paths and texts.
+        pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
+            let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+            Self {
+                texts: pairs.iter().map(owned).collect(),
+                ..Self::default()
+            }
+        }
+    }
 
     #[test]
     fn others_code_hidden_folders_and_links_are_not_looked_at() {

@@ -1,11 +1,16 @@
 //! Declares a program from its sources alone, for the user to complete.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use crate::port_settings::PortSetting;
-use crate::probe::{ProbedServer, declared_with, draft};
+use regex::Regex;
+
+use crate::files::{Files, pattern};
+use crate::port_settings::{self, PortSetting};
+use crate::probe::{HEALTH, ProbedServer, declared_with, draft};
 use crate::program::{Program, slug, unique_name};
 use crate::proto::Call;
+use crate::routes;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{HttpOperation, Operation, ProtoFile, Ready};
 
@@ -22,11 +27,14 @@ pub(super) const HEAD: &str =
 # A line that was guessed says \"change this\"; `wirebench verify` starts every server and asks it once.
 ";
 
+static GRPC_HEALTH: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"grpc_health|grpc\.health|tonic_health|grpc-js-health|grpc_health_checking|HealthImplementation")
+});
+
 /// A program as its sources suggest; guesses are marked.
-pub(super) fn guessed(program: &Program, calls: &[Call], exposed: Option<u16>) -> ProbedServer {
-    let hints = &program.hints;
+pub(super) fn guessed(files: &Files, program: &Program, calls: &[Call]) -> ProbedServer {
     let mut evidence = BTreeMap::new();
-    let setting = match (&hints.port, exposed) {
+    let setting = match (&program.port, port_settings::exposed(files)) {
         (Some(setting), _) => setting.clone(),
         (None, Some(port)) => PortSetting::fixed(port),
         (None, None) => {
@@ -44,24 +52,37 @@ pub(super) fn guessed(program: &Program, calls: &[Call], exposed: Option<u16>) -
     if one.server.protocols.len() > 1 {
         one.evidence.insert("protocols", GUESSED.to_owned());
     }
-    match &hints.health {
-        Some(path) if program.http => one.server.front.ready = Ready::Http(path.clone()),
-        _ if !program.http && hints.grpc_health => one.server.front.ready = Ready::GrpcHealth(String::new()),
+    let mut texts = program.sources.iter().filter_map(|source| files.text(source));
+    let (health, path) = paths(files, program);
+    match health {
+        Some(path) if program.http => one.server.front.ready = Ready::Http(path),
+        _ if !program.http && texts.any(|text| GRPC_HEALTH.is_match(text)) => {
+            one.server.front.ready = Ready::GrpcHealth(String::new());
+        }
         _ => {}
     }
-    for (name, operation) in operations(program, calls) {
+    for (name, operation) in operations(program, path, calls) {
         one.declare(name, operation, GUESSED.to_owned(), String::new());
     }
     one
 }
 
+/// The first path of a health check, and the first other one, that the sources answer to a GET without parameters.
+fn paths(files: &Files, program: &Program) -> (Option<String>, Option<String>) {
+    let routes = routes::of(files, &program.sources).into_iter();
+    let is_plain = |path: &String| !path.contains([':', '{', '<', '*', '[']);
+    let gets = routes.filter(|route| route.method == "GET").map(|route| route.path);
+    let (health, others): (Vec<_>, Vec<_>) = gets.filter(is_plain).partition(|path| HEALTH.is_match(path));
+    (health.into_iter().next(), others.into_iter().next())
+}
+
 /// Guesses of an operation for each protocol.
-fn operations(program: &Program, calls: &[Call]) -> BTreeMap<String, Operation> {
+fn operations(program: &Program, path: Option<String>, calls: &[Call]) -> BTreeMap<String, Operation> {
     let mut found = BTreeMap::new();
     if program.http {
-        let path = program.hints.path.as_deref().unwrap_or("/");
-        let name = Some(slug(path)).filter(|name| !name.is_empty());
-        let operation = HttpOperation::new("GET", path.to_owned(), 200, None);
+        let path = path.unwrap_or_else(|| "/".into());
+        let name = Some(slug(&path)).filter(|name| !name.is_empty());
+        let operation = HttpOperation::new("GET", path, 200, None);
         found.insert(name.unwrap_or_else(|| "home".into()), Operation::Http(operation));
     }
     if !program.grpc {
@@ -89,24 +110,64 @@ fn operations(program: &Program, calls: &[Call]) -> BTreeMap<String, Operation> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Files;
     use crate::recipes;
 
     #[test]
     fn a_port_that_nothing_tells_is_the_containers_or_the_environments() {
-        let ports = |listens: &str, exposed| {
+        let ports = |listens: &str, container: &str| {
             let main = format!("package main\nfunc main() {{ gin-gonic/gin; {listens} }}\n");
-            let files = Files::of(&[("go.mod", "module x\n"), ("main.go", &main)]);
-            let one = guessed(&recipes::programs(&files)[0], &[], exposed);
+            let files = Files::of(&[("go.mod", "module x\n"), ("main.go", &main), ("Dockerfile", container)]);
+            let one = guessed(&files, &recipes::programs(&files)[0], &[]);
             (
                 one.server.front.port,
                 one.server.front.env.contains_key("PORT"),
                 one.evidence.len(),
             )
         };
-        assert_eq!(ports("", Some(8080)), (Some(8080), false, 1));
-        assert_eq!(ports("", None), (None, true, 1));
-        assert_eq!(ports("os.Getenv(\"PORT\")", Some(8080)), (None, true, 0));
-        assert_eq!(ports("ListenAndServe(\":3000\")", Some(8080)), (Some(3000), false, 1));
+        assert_eq!(ports("", "EXPOSE 8080"), (Some(8080), false, 1));
+        assert_eq!(ports("", ""), (None, true, 1));
+        assert_eq!(ports("os.Getenv(\"PORT\")", "EXPOSE 8080"), (None, true, 0));
+        assert_eq!(
+            ports("ListenAndServe(\":3000\")", "EXPOSE 8080"),
+            (Some(3000), false, 1)
+        );
+    }
+
+    #[test]
+    fn health_and_the_first_plain_path_are_told_apart() {
+        for (text, health, path) in [
+            (
+                "mux.HandleFunc(\"GET /healthz\", h)\nmux.HandleFunc(\"GET /users/{id}\", u)\nmux.HandleFunc(\"GET /users\", l)\n",
+                Some("/healthz"),
+                "/users",
+            ),
+            (
+                "app.get('/weather', f); app.get(\"/health\", g)",
+                Some("/health"),
+                "/weather",
+            ),
+            (".route(\"/weather/current\", get(f))", None, "/weather/current"),
+            (".route(\"/users\", get(f))", None, "/users"),
+        ] {
+            let files = Files::of(&[("a", text)]);
+            let program = Program {
+                sources: vec!["a".into()],
+                ..Program::default()
+            };
+            let found = paths(&files, &program);
+            assert_eq!((found.0.as_deref(), found.1.as_deref()), (health, Some(path)), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_grpc_health_service_is_seen_in_any_language() {
+        for text in [
+            "google.golang.org/grpc/health/grpc_health_v1",
+            "tonic_health::server",
+            "require('grpc-js-health-check')",
+        ] {
+            assert!(GRPC_HEALTH.is_match(text), "{text}");
+        }
+        assert!(!GRPC_HEALTH.is_match("\"/health\""));
     }
 }

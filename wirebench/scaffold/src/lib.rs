@@ -6,7 +6,6 @@ mod compose;
 mod declared;
 mod files;
 mod guess;
-mod hints;
 mod needs;
 mod port_settings;
 mod probe;
@@ -19,9 +18,7 @@ pub mod repository;
 mod routes;
 mod rust;
 pub mod setup_files;
-pub mod workflows;
 
-pub use files::Files;
 pub use guess::CHANGE_THIS;
 pub use probe::ProbeContext;
 pub use programs::{Found, Programs};

@@ -8,7 +8,8 @@ use regex::Regex;
 
 use crate::compose::{self, Composed, Service};
 use crate::files::{Files, pattern, word};
-use crate::program::{Language, Program};
+use crate::program::Program;
+use crate::rust::Manifest;
 
 /// What the job has to set up. Every text is without indentation, one line of YAML each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,9 +30,10 @@ pub struct Needs {
 pub(super) fn of(files: &Files, programs: &[Program], config: &str) -> Needs {
     let composed = compose::composed(files);
     let examples = examples(files);
-    let toolchains = programs.iter().filter_map(|program| {
+    let set_up = programs.iter().filter(|program| !program.language.is_empty());
+    let toolchains = set_up.map(|program| {
         let folder = below_top(config, &program.manifest);
-        Some(format!("{}:{}", toolchain(program.language)?, word(&folder)))
+        format!("{}:{}", program.language, word(&folder))
     });
     let toolchains: BTreeSet<String> = toolchains.filter(|one| !one.contains(char::is_whitespace)).collect();
     let services = composed.services.iter().flat_map(|one| service(one, &examples));
@@ -62,27 +64,13 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The name that the action `toolchains` has for a language.
-const fn toolchain(language: Language) -> Option<&'static str> {
-    Some(match language {
-        Language::Rust => "rust",
-        Language::Go => "go",
-        Language::Node => "node",
-        Language::Python => "python",
-        Language::Jvm => "java",
-        Language::DotNet => "dotnet",
-        Language::Other => return None,
-    })
-}
-
 /// The manifests that compile .proto files with the program protoc: build dependencies of Cargo packages, without a
 /// crate that brings protoc along.
 pub(super) fn protoc(files: &Files) -> Option<String> {
     const COMPILE: [&str; 4] = ["tonic-build", "tonic-prost-build", "prost-build", "connectrpc-build"];
     const BRING: [&str; 4] = ["protox", "protoc-bin-vendored", "protobuf-src", "protoc-prebuilt"];
     let compiles = |(folder, text): (&str, &str)| {
-        let manifest: toml::Table = text.parse().ok()?;
-        let needed = manifest.get("build-dependencies")?.as_table()?;
+        let needed = toml::from_str::<Manifest>(text).ok()?.build_dependencies;
         let has = |names: &[&str]| names.iter().any(|name| needed.contains_key(*name));
         (has(&COMPILE) && !has(&BRING)).then(|| format!("{folder}Cargo.toml"))
     };

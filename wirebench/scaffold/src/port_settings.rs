@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::files::{Files, pattern};
-use crate::hints::group;
 use crate::program::Program;
 
 /// Arguments and variables that set a program's port.
@@ -50,14 +49,46 @@ static ASIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"metrics|admin|debug|p
 static FIRST_ARGUMENT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"sys\.argv\[1\]|process\.argv\[2\]|os\.Args\[1\]|args\(\)\s*\.nth\(1\)"));
 
+static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?x) \.listen\(\s*(?:\{[^}]*?port:\s*)?(\d{2,5})\b
+        | (?:ListenAndServe|Listen|Run|Start)\(\s*(?:"tcp"\s*,\s*)?"[^"\n]*:(\d{2,5})"
+        | (?:127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1?\]):(\d{2,5})\b
+        | \b[Pp](?:ort|ORT)\s*(?::=|[=:])\s*(\d{2,5})\b"#,
+    )
+});
+static EXPOSE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?mi)^\s*EXPOSE\s+(\d{2,5})\b"));
+
 /// Every setting to try, the likeliest first: what its recipe says, those in the program's sources, then the variable PORT, which
 /// many frameworks read by themselves.
 pub(super) fn of(files: &Files, program: &Program) -> Vec<PortSetting> {
     let texts: Vec<&str> = program.sources.iter().filter_map(|source| files.text(source)).collect();
-    let told = program.hints.port.clone().filter(|setting| setting.fixed.is_none());
+    let told = program.port.clone().filter(|setting| setting.fixed.is_none());
     let all = told.into_iter().chain(of_texts(&texts)).chain([by_variable("PORT")]);
     let mut seen = BTreeSet::new();
     all.filter(|setting| seen.insert(setting.clone())).take(MOST).collect()
+}
+
+/// The likeliest setting that a program's sources suggest, those closest to its main file first; else the number that they have.
+pub(super) fn likeliest(texts: &[&str]) -> Option<PortSetting> {
+    let literal = |text: &&str| {
+        let mut all = LITERAL.captures_iter(text);
+        all.find_map(|found| number(&found))
+    };
+    let fixed = || texts.iter().find_map(literal).map(PortSetting::fixed);
+    of_texts(texts).into_iter().next().or_else(fixed)
+}
+
+/// The port that the repository's container exposes.
+pub(super) fn exposed(files: &Files) -> Option<u16> {
+    let names = ["Dockerfile", "Containerfile"].into_iter();
+    let mut texts = names.flat_map(|name| files.named(name));
+    texts.find_map(|(_, text)| number(&EXPOSE.captures(text)?))
+}
+
+/// The port in the group that took part.
+fn number(found: &Captures) -> Option<u16> {
+    group(found)?.parse().ok().filter(|port| *port > 0)
 }
 
 /// The settings that sources suggest.
@@ -80,11 +111,8 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
     if variables.contains("PORT") {
         settings.push(by_variable("PORT"));
     }
-    let telling = |name: &&String| {
-        ["PORT", "ADDR", "LISTEN", "BIND"]
-            .iter()
-            .any(|word| name.contains(word))
-    };
+    let words = ["PORT", "ADDR", "LISTEN", "BIND"];
+    let telling = |name: &&String| words.iter().any(|word| name.contains(word));
     settings.extend(variables.iter().filter(telling).map(|name| by_variable(name)));
     settings.extend(aside.into_iter().map(by_flag));
     let addresses = named(&ADDRESS_FLAG);
@@ -98,6 +126,12 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
         settings.push(by_args(vec!["{port}".to_owned()]));
     }
     settings
+}
+
+/// The first group that took part.
+fn group(found: &Captures) -> Option<String> {
+    let mut groups = found.iter().skip(1).flatten();
+    groups.next().map(|group| group.as_str().to_owned())
 }
 
 pub(super) fn by_args(args: Vec<String>) -> PortSetting {
@@ -211,5 +245,47 @@ mod tests {
         let program = recipes::programs(&files).remove(0);
         let told: Vec<String> = of(&files, &program).iter().map(PortSetting::to_string).collect();
         assert_eq!(told, ["LISTEN_ADDR={address}", "--http-port {port}", "PORT={port}"]);
+    }
+
+    fn port_of(text: &str) -> String {
+        likeliest(&[text]).map_or_else(String::new, |setting| match setting.fixed {
+            Some(port) => port.to_string(),
+            None => setting.to_string(),
+        })
+    }
+
+    #[test]
+    fn a_flag_goes_before_the_environment_and_that_before_a_number() {
+        for (text, expected) in [
+            ("flag.String(\"addr\", \":8080\", \"\")", "--addr {address}"),
+            ("flag.IntVar(&p, \"port\", 1, \"\")", "--port {port}"),
+            (
+                "#[arg(long, default_value = \"1\")]\n    pub listen: SocketAddr,",
+                "--listen {address}",
+            ),
+            ("parser.add_argument('--port')", "--port {port}"),
+            ("process.env.PORT ?? 3000", "PORT={port}"),
+            ("os.Getenv(\"PORT\")", "PORT={port}"),
+            ("int(os.environ.get(\"PORT\", 8000))", "PORT={port}"),
+            ("std::env::var(\"PORT\")", "PORT={port}"),
+            ("app.listen({ host: 'x', port: 3000 })", "3000"),
+            ("app.listen(3001)", "3001"),
+            ("http.ListenAndServe(\":8080\", nil)", "8080"),
+            ("net.Listen(\"tcp\", \"127.0.0.1:9090\")", "9090"),
+            ("TcpListener::bind(\"0.0.0.0:7000\")", "7000"),
+            ("const PORT = 4000", "4000"),
+            ("listen(99999)", ""),
+            ("nothing here", ""),
+        ] {
+            assert_eq!(port_of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_container_exposes_a_port() {
+        let of = |text: &str| exposed(&Files::of(&[("deploy/Dockerfile", text)]));
+        assert_eq!(of("FROM x\nexpose 8080/tcp\n"), Some(8080));
+        assert_eq!(of("EXPOSE $PORT\n"), None);
+        assert_eq!(of("EXPOSE 99999\n"), None);
     }
 }

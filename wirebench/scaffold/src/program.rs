@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-
-use crate::hints::Hints;
+use crate::port_settings::PortSetting;
 use wirebench_declare::server::Program as Started;
 
 /// A program that was found.
@@ -30,46 +28,32 @@ pub(super) struct Program {
     pub(super) env: BTreeMap<String, String>,
     /// True if it is the only server of its project: once it is declared, the others of that project are not tried.
     pub(super) alone: bool,
-    /// Hints from its sources: port, health, paths.
-    pub(super) hints: Hints,
+    /// How it is told its port, as its recipe or its sources say; `None` if nothing was found.
+    pub(super) port: Option<PortSetting>,
     /// Its source files, the closest to its start first.
     pub(super) sources: Vec<String>,
-    /// Its programming language.
-    pub(super) language: Language,
+    /// The name that the action `toolchains` has for its language; empty for one whose tools every runner has.
+    pub(super) language: String,
     /// The folder of its manifest: `""` or ending in `/`; `../` and so on if it lies above the examined folder.
     pub(super) manifest: String,
 }
 
 /// A server that several programs may be tries for: the language, the folder of the manifest, and the file, which is empty for the
 /// only server of a project.
-pub(super) type ServerKey = (Language, String, String);
+pub(super) type ServerKey = (String, String, String);
 
 impl Program {
     /// The server that this program is a try for.
     pub(super) fn key(&self) -> ServerKey {
-        let file = self.sources.first().filter(|_| !self.alone);
-        (self.language, self.manifest.clone(), file.cloned().unwrap_or_default())
+        let file = self.sources.first().filter(|_| !self.alone).cloned();
+        (self.language.clone(), self.manifest.clone(), file.unwrap_or_default())
     }
 
     /// True if its server, or the only server of its project, is among these.
     pub(super) fn is_covered(&self, servers: &BTreeSet<ServerKey>) -> bool {
-        servers.contains(&self.key()) || servers.contains(&(self.language, self.manifest.clone(), String::new()))
+        let (language, manifest, _) = self.key();
+        servers.contains(&self.key()) || servers.contains(&(language, manifest, String::new()))
     }
-}
-
-/// A language with its own tools for building.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Language {
-    Rust,
-    Go,
-    Node,
-    Python,
-    Jvm,
-    DotNet,
-    /// One whose tools every runner has.
-    #[default]
-    Other,
 }
 
 /// Texts as an argument list.
@@ -110,9 +94,8 @@ pub(super) fn unique_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     let name = if name.is_empty() { "server" } else { name };
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names
-        .find(|name| taken.insert(name.clone()))
-        .expect("numbers do not end")
+    let free = names.find(|name| taken.insert(name.clone()));
+    free.expect("numbers do not end")
 }
 
 /// Gives every program a name of its own, and fills it into its commands.
@@ -122,10 +105,9 @@ pub(super) fn make_names_unique(programs: &mut [Program]) {
     for program in programs {
         // Several tries for one server have one name.
         let key = (program.key(), program.name.clone());
-        let name = tries
-            .entry(key)
-            .or_insert_with(|| unique_name(&program.name, &mut taken));
-        program.name.clone_from(name);
+        let new = || unique_name(&program.name, &mut taken);
+        let name = tries.entry(key).or_insert_with(new).clone();
+        program.name = name;
         if let Started::Command(command) = &mut program.started {
             for word in program.build.iter_mut().flatten().chain(command) {
                 *word = word.replace("{name}", &program.name);

@@ -5,12 +5,11 @@ use std::path::Path;
 
 use crate::files::Files;
 use crate::needs::{self, Needs};
-use crate::port_settings::PortSetting;
 use crate::probe::{self, ProbeContext, ProbeFailure, ProbedServer};
 use crate::program::{self, Program, ServerKey};
 use crate::proto::{self, Call};
 use crate::recipe::fits;
-use crate::{compose, declared, guess, hints, recipes, rust};
+use crate::{compose, declared, guess, recipes, rust};
 
 /// The declarations of a repository, as the text of its `wirebench.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,7 +44,7 @@ impl Programs {
     }
 
     /// The same for files that were read already.
-    pub fn among(files: Files) -> Self {
+    fn among(files: Files) -> Self {
         let mut programs = recipes::programs(&files);
         programs.extend(rust::programs(&files));
         program::make_names_unique(&mut programs);
@@ -117,14 +116,11 @@ impl Programs {
     }
 
     fn guess_of(&self, programs: &[Program]) -> Found {
-        let exposed = hints::exposed(&self.files);
-        let guessed = programs
-            .iter()
-            .map(|program| guess::guessed(program, &self.calls, exposed));
-        let guessed: Vec<ProbedServer> = guessed.collect();
+        let guess = |program| guess::guessed(&self.files, program, &self.calls);
+        let guessed: Vec<ProbedServer> = programs.iter().map(guess).collect();
         Found {
             servers: programs.iter().map(|program| program.name.clone()).collect(),
-            toml: declared::toml(guess::HEAD, &guessed, &[], &self.calls, exposed),
+            toml: declared::toml(guess::HEAD, &guessed, &[], &self.files, &self.calls),
             ..Found::default()
         }
     }
@@ -149,19 +145,24 @@ impl Programs {
                     probed.push(one);
                     declared.insert(program.key());
                 }
-                Err(why) => failures.push((told(program, why.way.as_ref()), why)),
+                Err(why) => {
+                    let mut program = program.clone();
+                    // As it was told when it listened; as its sources say if it never did.
+                    program.port = why.way.clone().or(program.port);
+                    failures.push((program, why));
+                }
             }
         }
         let mut failures = first_tries(&failures, |(program, _)| program);
         let is_covered = |program: &Program| {
-            let of_project = |key: &ServerKey| (key.0, &key.1) == (program.language, &program.manifest);
+            let of_project = |key: &ServerKey| (&key.0, &key.1) == (&program.language, &program.manifest);
             program.is_covered(&declared) || program.alone && declared.iter().any(of_project)
         };
         failures.retain(|(program, _)| !is_covered(program));
         let reason = |(program, why): &(Program, ProbeFailure)| format!("{}: {}", program.name, why.reason);
         let mut questions = declared::asked(&probed, &failures);
         if !failures.is_empty() {
-            questions.extend(declared::services(&compose::images(&self.files)));
+            questions.extend(declared::services(&compose::composed(&self.files).images));
         }
         let failed = failures.iter().map(reason).collect();
         if probed.is_empty() {
@@ -173,13 +174,12 @@ impl Programs {
             };
         }
         let summary = |one: &ProbedServer| format!("{}: {}", one.server.name, declared::summary(one));
-        let exposed = hints::exposed(&self.files);
         Found {
             servers: probed.iter().map(summary).collect(),
             probed: true,
             not_probed: failed,
             questions,
-            toml: declared::toml(declared::HEAD, &probed, &failures, &self.calls, exposed),
+            toml: declared::toml(declared::HEAD, &probed, &failures, &self.files, &self.calls),
         }
     }
 }
@@ -189,13 +189,6 @@ fn first_tries<T: Clone>(all: &[T], program: impl Fn(&T) -> &Program) -> Vec<T> 
     let mut seen = BTreeSet::new();
     let is_first = |one: &&T| !program(one).is_covered(&seen) && seen.insert(program(one).key());
     all.iter().filter(is_first).cloned().collect()
-}
-
-/// The program with the port as it was told when it listened; as its sources say if it never did.
-fn told(program: &Program, way: Option<&PortSetting>) -> Program {
-    let mut program = program.clone();
-    program.hints.port = way.cloned().or(program.hints.port);
-    program
 }
 
 #[cfg(test)]

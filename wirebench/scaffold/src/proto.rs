@@ -71,9 +71,8 @@ fn of_file(files: &Files, path: &str, text: &str) -> Vec<Call> {
         } else if let (Some(service), Some(method), None, None) =
             (service, part.name("method"), part.name("asks"), part.name("answers"))
         {
-            let package = package
-                .as_ref()
-                .map_or_else(String::new, |package| format!("{package}."));
+            let package = package.as_ref().map(|package| format!("{package}."));
+            let package = package.unwrap_or_default();
             found.push(Call {
                 file: Some(file.clone()),
                 call: format!("{package}{service}/{}", method.as_str()),
@@ -88,19 +87,15 @@ fn of_file(files: &Files, path: &str, text: &str) -> Vec<Call> {
 fn root(files: &Files, path: &str, text: &str, package: Option<&str>) -> String {
     let own = folder_of(path);
     let imports = IMPORT.captures_iter(text).map(|found| found[1].to_owned());
-    let imports: Vec<String> = imports
-        .filter(|import| !import.starts_with("google/protobuf/"))
-        .collect();
+    let imports = imports.filter(|import| !import.starts_with("google/protobuf/"));
+    let imports: Vec<String> = imports.collect();
     let has_all = |folder: &&str| imports.iter().all(|import| files.has(&format!("{folder}{import}")));
     if let Some(folder) = folders_up(own).find(has_all).filter(|_| !imports.is_empty()) {
         return word(folder);
     }
-    let down = package
-        .map(|package| package.replace('.', "/") + "/")
-        .unwrap_or_default();
-    let top = own
-        .strip_suffix(&down)
-        .filter(|top| top.is_empty() || top.ends_with('/'));
+    let down = package.map(|package| package.replace('.', "/") + "/");
+    let top = own.strip_suffix(&down.unwrap_or_default());
+    let top = top.filter(|top| top.is_empty() || top.ends_with('/'));
     word(top.unwrap_or(own))
 }
 

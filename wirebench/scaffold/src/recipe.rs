@@ -6,8 +6,6 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::{Deserialize, Deserializer};
 
-use crate::program::Language;
-
 /// The texts of the recipes, each with its file's name, in the order in which they are tried.
 const TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
@@ -26,8 +24,8 @@ pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
 pub(super) struct Recipe {
     /// Its name for people.
     pub(super) ecosystem: String,
-    /// What the job that measures sets up; without it, the runner has everything.
-    pub(super) setup: Language,
+    /// What the job that measures sets up, as the action `toolchains` names it; without it, the runner has everything.
+    pub(super) setup: String,
     /// The endings of source files.
     pub(super) sources: Vec<String>,
     /// Files whose folder is a project; at one folder, the first goes first.

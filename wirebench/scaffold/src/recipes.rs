@@ -6,7 +6,6 @@ use regex::Captures;
 use toml::Table;
 
 use crate::files::{Files, ending_of, folder_of, folders_up, word};
-use crate::hints;
 use crate::port_settings::{self, PortSetting};
 use crate::program::{Program, last_name};
 use crate::recipe::{Each, Manifest, Packages, Pattern, RECIPES, Recipe, Start, fits};
@@ -34,10 +33,8 @@ pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, Vec<String>)> 
         let starts = recipe.starts.iter().flat_map(|start| start.file.split('|'));
         let manifests = recipe.manifests.iter().map(|one| one.file.as_str());
         let files: BTreeSet<&str> = manifests.chain(starts).collect();
-        (
-            recipe.ecosystem.as_str(),
-            files.into_iter().map(str::to_owned).collect(),
-        )
+        let files = files.into_iter().map(str::to_owned).collect();
+        (recipe.ecosystem.as_str(), files)
     };
     std::iter::once(("Rust", vec!["Cargo.toml".to_owned()])).chain(RECIPES.iter().map(marks))
 }
@@ -79,9 +76,8 @@ fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
                 hit.own.push(path);
                 continue;
             }
-            let source = captures
-                .name("source")
-                .map(|name| name.as_str().trim_start_matches("./"));
+            let source = captures.name("source").map(|name| name.as_str());
+            let source = source.map(|name| name.trim_start_matches("./"));
             let own = match source.map(|source| format!("{}{source}", folder_of(path))) {
                 Some(source) => files.all().map(|(path, _)| path).find(|other| *other == source),
                 None => Some(path),
@@ -166,10 +162,7 @@ impl<'a> Project<'a> {
             return Vec::new();
         };
         let above = |file: &str| (self.files.above(file)).is_some_and(|(way, _)| way == self.manifest_folder);
-        let has = |file: &str| match self.manifest_folder == self.folder {
-            true => self.files.has(&format!("{}{file}", self.folder)),
-            false => above(file),
-        };
+        let has = |file: &str| self.files.has(&format!("{}{file}", self.manifest_folder)) || above(file);
         let lock = manifest.locks.iter().find(|lock| has(&lock.file));
         let mut words = self.words(lock.map_or(&manifest.install, |lock| &lock.install), &self.values());
         if !words.is_empty() {
@@ -251,19 +244,20 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
     let build = join(install, fill_all(build));
     let sources: Vec<&str> = hit.own.iter().chain(&others).copied().collect();
     let texts: Vec<&str> = sources.iter().filter_map(|path| files.text(path)).collect();
-    let mut hints = hints::of(&texts);
     let starts_in =
         Some(fill(&start.working_directory, &values, 0)).filter(|folder| !folder.is_empty() && folder != ".");
     let command = plain(fill_all(&start.command), starts_in.is_none());
     let tells = |text: &String| ["{port}", "{address}", "{host}"].iter().any(|name| text.contains(name));
     let (telling, env): (Vec<_>, Vec<_>) = start.env.clone().into_iter().partition(|(_, value)| tells(value));
-    if let Some((name, value)) = telling.into_iter().next() {
-        hints.port = Some(PortSetting::variable(name, value));
+    let port = if let Some((name, value)) = telling.into_iter().next() {
+        Some(PortSetting::variable(name, value))
     } else if !start.args.is_empty() {
-        hints.port = Some(port_settings::by_args(fill_all(&start.args)));
+        Some(port_settings::by_args(fill_all(&start.args)))
     } else if command.iter().any(tells) {
-        hints.port = Some(PortSetting::default());
-    }
+        Some(PortSetting::default())
+    } else {
+        port_settings::likeliest(&texts)
+    };
     let fill_value = |(name, value): (String, String)| (name, fill(&value, &values, 0));
     Some(Program {
         name: name(files, start, hit, &values),
@@ -273,12 +267,12 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
         started: Started::Command(command),
         build,
         folder: starts_in,
-        hints,
+        port,
         before: start.before.iter().map(|words| fill_all(words)).collect(),
         env: env.into_iter().map(fill_value).collect(),
         alone: start.alone,
         sources: sources.into_iter().map(str::to_owned).collect(),
-        language: recipe.setup,
+        language: recipe.setup.clone(),
         manifest: project.manifest_folder,
     })
 }
@@ -352,9 +346,7 @@ fn serves(files: &Files, start: &Start, hit: &Hit, others: &[&str]) -> Option<(b
     }
     let any = |paths: &[&str], pattern: &Option<Pattern>| {
         let mut texts = paths.iter().filter_map(|path| files.text(path));
-        pattern
-            .as_ref()
-            .is_some_and(|pattern| texts.any(|text| pattern.fits(text)))
+        (pattern.as_ref()).is_some_and(|pattern| texts.any(|text| pattern.fits(text)))
     };
     let both = |paths: &[&str]| {
         let grpc = any(paths, &start.grpc);

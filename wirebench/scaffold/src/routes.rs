@@ -24,34 +24,24 @@ fn pattern(text: &str) -> Regex {
     Regex::new(&text.replace("METHOD", METHOD)).expect("a constant pattern")
 }
 
-/// `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor, `add_get("/x"` of aiohttp.
-static BY_METHOD: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?im)(?:[\w)]\.|#\[|@|^\s*)(?:Map|add_)?(?P<method>METHOD)(?:Mapping)?\(\s*["'`](?P<path>/[^"'`\s]*)["'`]"#,
-    )
-});
-/// `HandleFunc("GET /x"`, `Handle("/x"`.
-static HANDLE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#));
-/// `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
-/// `.add_route("/x", resource)`.
-static ROUTE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?i)(?:\.(?:add_)?route|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
-    )
-});
-/// `url: '/x'` of fastify.route, with its method before it.
-static BY_URL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*)?\burl:\s*['"`](?P<path>/[^'"`\s]*)['"`]"#)
-});
-/// `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves; `(r"/x", Handler)` of Tornado.
-static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*|\(\s*r)["'`](?P<path>/[^"'`\s]*)["'`]"#,
-    )
-});
-/// `warp::path!("todos")`, `warp::path("todos")`: one segment of a path.
-static SEGMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\bpath!?\("(?P<path>[\w-]+)"\)"#));
+/// The ways in which sources declare a route.
+const DECLARED: [&str; 6] = [
+    // `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor, `add_get("/x"` of aiohttp.
+    r#"(?im)(?:[\w)]\.|#\[|@|^\s*)(?:Map|add_)?(?P<method>METHOD)(?:Mapping)?\(\s*["'`](?P<path>/[^"'`\s]*)["'`]"#,
+    // `HandleFunc("GET /x"`, `Handle("/x"`.
+    r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#,
+    // `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
+    // `.add_route("/x", resource)`.
+    r#"(?i)(?:\.(?:add_)?route|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
+    // `url: '/x'` of fastify.route, with its method before it.
+    r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*)?\burl:\s*['"`](?P<path>/[^'"`\s]*)['"`]"#,
+    // `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves; `(r"/x", Handler)` of Tornado.
+    r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*|\(\s*r)["'`](?P<path>/[^"'`\s]*)["'`]"#,
+    // `warp::path!("todos")`, `warp::path("todos")`: one segment of a path.
+    r#"\bpath!?\("(?P<path>[\w-]+)"\)"#,
+];
+static ROUTES: LazyLock<[Regex; 6]> = LazyLock::new(|| DECLARED.map(pattern));
+
 /// Prefixes of routes: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -90,7 +80,7 @@ pub(super) fn of(files: &Files, sources: &[String]) -> Vec<Route> {
     let mut found = Vec::new();
     for (source, text) in texts(files, sources) {
         let mut of_file: Vec<(usize, Route)> = Vec::new();
-        for pattern in [&BY_METHOD, &HANDLE, &ROUTE, &BY_URL, &COMPARED, &SEGMENT] {
+        for pattern in ROUTES.iter() {
             for one in pattern.captures_iter(text) {
                 of_file.extend(route(&one, source, text));
             }

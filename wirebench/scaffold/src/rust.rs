@@ -1,46 +1,58 @@
 //! Rust: binaries of packages that depend on a server framework.
 
-use toml::{Table, Value};
+use serde::Deserialize;
+use toml::Table;
 
 use crate::files::Files;
-use crate::hints;
-use crate::program::{Language, Program, argv, slug};
+use crate::port_settings;
+use crate::program::{Program, argv, slug};
 use wirebench_declare::server::Program as Started;
 
-const HTTP: [&str; 10] = [
-    "axum",
-    "actix-web",
-    "warp",
-    "rocket",
-    "hyper",
-    "poem",
-    "salvo",
-    "tide",
-    "ntex",
-    "pavex",
-];
-const GRPC: [&str; 2] = ["tonic", "grpcio"];
+/// What the job that measures sets up.
+const LANGUAGE: &str = "rust";
+/// Crates whose users serve HTTP and gRPC, parted by blanks.
+const HTTP: &str = "axum actix-web warp rocket hyper poem salvo tide ntex pavex";
+const GRPC: &str = "tonic grpcio";
+
+/// What matters here of a `Cargo.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub(super) struct Manifest {
+    package: Target,
+    dependencies: Table,
+    pub(super) build_dependencies: Table,
+    bin: Vec<Target>,
+    example: Vec<Target>,
+}
+
+/// The package, or one of its binaries and examples.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+struct Target {
+    name: String,
+    path: Option<String>,
+    required_features: Vec<String>,
+}
 
 /// Every binary that looks like a server.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
-    let of_package = |(folder, text): (&str, &str)| package(files, folder, text).unwrap_or_default();
-    files.named("Cargo.toml").flat_map(of_package).collect()
+    let of_package =
+        |(folder, text): (&str, &str)| toml::from_str(text).map(|one: Manifest| package(files, folder, &one));
+    files.named("Cargo.toml").flat_map(of_package).flatten().collect()
 }
 
-/// The servers of the package in one folder; `None` if it is no package or has no server.
-fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
-    let manifest: Table = text.parse().ok()?;
-    let name = manifest.get("package")?.get("name")?.as_str()?;
-    let dependencies = manifest.get("dependencies")?.as_table()?;
-    let uses = |known: &[&str]| known.iter().any(|one| dependencies.contains_key(*one));
-    let (http, grpc) = (uses(&HTTP), uses(&GRPC));
-    if HTTP.contains(&name) {
-        return Some(examples(files, folder, &manifest).collect());
+/// The servers of the package in one folder.
+fn package(files: &Files, folder: &str, manifest: &Manifest) -> Vec<Program> {
+    let name = manifest.package.name.as_str();
+    let uses = |known: &str| known.split(' ').any(|one| manifest.dependencies.contains_key(one));
+    let (http, grpc) = (uses(HTTP), uses(GRPC));
+    if HTTP.split(' ').any(|one| one == name) {
+        return examples(files, folder, manifest).collect();
     }
     if !(http || grpc) || !is_plain(name) {
-        return None;
+        return Vec::new();
     }
-    let binaries = binaries(files, folder, &manifest, name);
+    let binaries = binaries(files, folder, manifest);
     let alone = binaries.len() == 1;
     let program = |(binary, main): (String, String)| {
         let (below, bins) = (format!("{folder}src/"), format!("{folder}src/bin/"));
@@ -56,18 +68,18 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
             grpc,
             started,
             build,
-            hints: hints::of(&texts),
+            port: port_settings::likeliest(&texts),
             sources: argv(&sources),
-            language: Language::Rust,
+            language: LANGUAGE.to_owned(),
             manifest: if files.has("Cargo.toml") { "" } else { folder }.to_owned(),
             ..Program::default()
         }
     };
-    Some(binaries.into_iter().map(program).collect())
+    binaries.into_iter().map(program).collect()
 }
 
 /// The examples of a server framework that listen.
-fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Table) -> impl Iterator<Item = Program> + 'a {
+fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Manifest) -> impl Iterator<Item = Program> + 'a {
     const LISTENS: [&str; 4] = ["serve(", ".run(", "::bind(", "launch"];
     let place = format!("{folder}examples/");
     files.all().filter_map(move |(path, text)| {
@@ -75,19 +87,13 @@ fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Table) -> impl 
         if !is_plain(name) || !LISTENS.iter().any(|word| text.contains(word)) {
             return None;
         }
-        let mut declared = tables(manifest, "example");
-        let declared = declared.find(|one| one.get("name").and_then(Value::as_str) == Some(name));
-        let features = declared.and_then(|one| one.get("required-features")?.as_array());
-        let features: Vec<&str> = features.into_iter().flatten().filter_map(Value::as_str).collect();
-        let (manifest, features) = (format!("{folder}Cargo.toml"), features.join(","));
+        let declared = manifest.example.iter().find(|one| one.name == name);
+        let features = declared.map_or_else(String::new, |one| one.required_features.join(","));
+        let manifest = format!("{folder}Cargo.toml");
         let build = [
-            "cargo",
-            "build",
-            "--release",
-            "--manifest-path",
-            &manifest,
-            "--example",
-            name,
+            &["cargo", "build", "--release"][..],
+            &["--manifest-path", &manifest],
+            &["--example", name],
         ];
         let with = ["--features", &features];
         let with = if features.is_empty() { &[][..] } else { &with };
@@ -97,19 +103,14 @@ fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Table) -> impl 
             about: path.to_owned(),
             http: true,
             started: Started::Command(vec![format!("{target}target/release/examples/{name}")]),
-            build: Some(argv(&[&build, with].concat())),
-            hints: hints::of(&[text]),
+            build: Some(argv(&[&build.concat(), with].concat())),
+            port: port_settings::likeliest(&[text]),
             sources: vec![path.to_owned()],
-            language: Language::Rust,
+            language: LANGUAGE.to_owned(),
             manifest: folder.to_owned(),
             ..Program::default()
         })
     })
-}
-
-/// The tables of a list in a manifest, such as `[[bin]]`.
-fn tables<'a>(manifest: &'a Table, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
-    manifest.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// How a binary of a package is built and started; `alone` if the package has no other binary.
@@ -135,18 +136,19 @@ fn launch(files: &Files, folder: &str, package: &str, binary: &str, alone: bool)
 }
 
 /// Each binary's name and main file.
-fn binaries(files: &Files, folder: &str, manifest: &Table, package: &str) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    for binary in tables(manifest, "bin") {
-        let text = |key: &str| binary.get(key).and_then(Value::as_str);
-        let Some(name) = text("name") else { continue };
-        let usual = format!("src/bin/{name}.rs");
-        let usual = if name == package { "src/main.rs" } else { &usual };
-        found.push((name.to_owned(), format!("{folder}{}", text("path").unwrap_or(usual))));
-    }
+fn binaries(files: &Files, folder: &str, manifest: &Manifest) -> Vec<(String, String)> {
+    let package = &manifest.package.name;
+    let declared = manifest.bin.iter().map(|Target { name, path, .. }| {
+        let usual = || match name == package {
+            true => "src/main.rs".to_owned(),
+            false => format!("src/bin/{name}.rs"),
+        };
+        (name.clone(), format!("{folder}{}", path.clone().unwrap_or_else(usual)))
+    });
+    let mut found: Vec<(String, String)> = declared.collect();
     let main = format!("{folder}src/main.rs");
     if files.has(&main) && found.iter().all(|(_, known)| *known != main) {
-        found.push((package.to_owned(), main));
+        found.push((package.clone(), main));
     }
     let bin = format!("{folder}src/bin/");
     for (path, _) in files.below(&bin, "rs") {
@@ -191,8 +193,7 @@ mod tests {
             (found[0].started.clone(), found[0].http, found[0].grpc),
             (Started::Package("api".into()), true, false)
         );
-        assert_eq!(found[0].hints.port, Some(by_args(argv(&["--listen", "{address}"]))));
-        assert_eq!(found[0].hints.path.as_deref(), Some("/users"));
+        assert_eq!(found[0].port, Some(by_args(argv(&["--listen", "{address}"]))));
     }
 
     #[test]

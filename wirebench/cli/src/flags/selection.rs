@@ -11,15 +11,6 @@ use wirebench_declare::profiles::names_of;
 use wirebench_declare::project::Profile;
 use wirebench_record::run::Variant;
 
-/// The profile of a run, and how often it measures each series.
-pub(crate) struct Scope<'a> {
-    /// The profile's name.
-    pub(crate) name: &'a str,
-    pub(crate) profile: &'a Profile,
-    /// Rounds of each series and variant.
-    pub(crate) rounds: u32,
-}
-
 /// Which profile and which series.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct SelectionArgs {
@@ -41,21 +32,13 @@ pub(crate) struct SelectionArgs {
 }
 
 impl SelectionArgs {
-    /// Every series of a profile: the named one, or the default.
-    pub(crate) fn whole(profile: Option<String>) -> Self {
-        Self {
-            profile,
-            ..Self::default()
-        }
-    }
-
-    /// The profile and its name.
-    pub(crate) fn profile<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
+    /// The profile.
+    pub(crate) fn profile<'a>(&self, project: &'a Project) -> Result<&'a Profile, UsageError> {
         self.profile_or(project, None)
     }
 
-    /// Profile and rounds of a run of these variants: those of `[compare]` where there is a baseline, unless a flag says
-    /// otherwise. `rounds` is the flag.
+    /// Profile, and rounds of each series and variant, of a run of these variants: those of `[compare]` where there is a
+    /// baseline, unless a flag says otherwise. `rounds` is the flag.
     ///
     /// # Errors
     /// When there is no such profile.
@@ -64,34 +47,24 @@ impl SelectionArgs {
         project: &'a Project,
         mut variants: impl Iterator<Item = Variant>,
         rounds: Option<u32>,
-    ) -> anyhow::Result<Scope<'a>> {
+    ) -> Result<(&'a Profile, u32), UsageError> {
         let has_baseline = variants.any(|variant| variant == Variant::Baseline);
         let compare = has_baseline.then_some(&project.config.compare);
         let preferred = compare.and_then(|compare| compare.profile.as_ref());
-        let (name, profile) = self.profile_or(project, preferred)?;
+        let profile = self.profile_or(project, preferred)?;
         let by_default = compare.map_or(profile.rounds, |compare| compare.rounds);
-        Ok(Scope {
-            name,
-            profile,
-            rounds: rounds.unwrap_or(by_default),
-        })
+        Ok((profile, rounds.unwrap_or(by_default)))
     }
 
-    fn profile_or<'a>(
-        &self,
-        project: &'a Project,
-        preferred: Option<&String>,
-    ) -> anyhow::Result<(&'a str, &'a Profile)> {
+    fn profile_or<'a>(&self, project: &'a Project, preferred: Option<&String>) -> Result<&'a Profile, UsageError> {
         let config = &project.config;
         let name = self.profile.as_ref().or(preferred).unwrap_or(&config.default_profile);
-        let unknown = || {
+        config.profiles.get(name).ok_or_else(|| {
             let known = names_of(&config.profiles);
             UsageError(format!(
                 "--profile {name}: no such profile in wirebench.toml; there are {known}"
             ))
-        };
-        let (name, profile) = config.profiles.get_key_value(name).ok_or_else(unknown)?;
-        Ok((name, profile))
+        })
     }
 
     pub(crate) fn selection(&self) -> Selection {

@@ -6,7 +6,7 @@ use crate::folders::Root;
 use crate::histories::{acceptances, check_history};
 use crate::outcome::Outcome;
 use wirebench_github::access::Access;
-use wirebench_github::alert::{IssueChange, IssueState, MARKER, write};
+use wirebench_github::alert::{MARKER, WantedIssue, write};
 use wirebench_github::api::Api;
 use wirebench_history::trend::{NEWEST, TrendQuery, trend};
 use wirebench_present::report::alert::{body, nothing, title};
@@ -42,29 +42,23 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     check_history(&args.history)?;
     let found = trend(&args.history, &question)?.trend;
     let open: Vec<&Group> = found.groups.iter().filter(|group| group.open).collect();
-    let (title, worse, nothing) = (title(&open), body(&open, MARKER), nothing(MARKER));
-    let wanted = if open.is_empty() {
-        IssueState::Nothing { body: &nothing }
-    } else {
-        IssueState::Worse {
-            title: &title,
-            body: &worse,
-            new: found.recent_alerts > 0,
-        }
+    let title = (!open.is_empty()).then(|| title(&open));
+    let body = match title {
+        Some(_) => body(&open, MARKER),
+        None => nothing(MARKER),
     };
     if args.dry_run {
-        match wanted {
-            IssueState::Worse { title, body, .. } => print!("{title}\n\n{body}"),
-            IssueState::Nothing { body } => print!("{body}"),
-        }
+        let title = title.map_or_else(String::new, |title| title + "\n\n");
+        print!("{title}{body}");
         return Ok(Outcome::Done);
     }
-    let said = match write(&Api::new(Access::from_environment()?), wanted)? {
-        IssueChange::Opened(number) => format!("issue {number} opened"),
-        IssueChange::Updated(number) => format!("issue {number} updated"),
-        IssueChange::Closed(number) => format!("issue {number} closed: nothing is worse any more"),
-        IssueChange::Nothing => format!("no issue is open; {}, none of them new", open_regressions(open.len())),
+    let wanted = WantedIssue {
+        title: title.as_deref(),
+        body: &body,
+        is_new: found.recent_alerts > 0,
     };
-    log::info!("{said}");
+    let done = write(&Api::new(Access::from_environment()?), &wanted)?;
+    let nothing_done = || format!("no issue is open; {}, none of them new", open_regressions(open.len()));
+    log::info!("{}", done.unwrap_or_else(nothing_done));
     Ok(Outcome::Done)
 }

@@ -5,15 +5,15 @@
 
 use std::time::Instant;
 
-use crate::github::{environment_file, line_note, workflow_file};
+use crate::github::{line_note, variable, workflow_file};
 use crate::outcome::{Outcome, UsageError};
 use wirebench_github::access::Access;
 use wirebench_github::annotations::{self, Note};
-use wirebench_github::api::{Api, seconds_since};
+use wirebench_github::api::Api;
 use wirebench_github::check::{CheckContent, Conclusion};
 use wirebench_github::event::{self, CheckedRun, Run};
 use wirebench_github::second_stage::{self, Admitted, Stage};
-use wirebench_github::sticky::{self, IfMissing, Written};
+use wirebench_github::sticky::{self, IfMissing};
 use wirebench_github::unmeasured::{self, Unmeasured};
 use wirebench_github::{Refusal, check, names, pull};
 use wirebench_judge::limits;
@@ -62,7 +62,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     }
     let api = Api::new(Access::from_environment()?);
     let done = stage(&api, args, workflow);
-    log::info!("took {}", seconds_since(start));
+    log::info!("took {:.1} s", start.elapsed().as_secs_f64());
     done?;
     Ok(Outcome::Done)
 }
@@ -94,9 +94,10 @@ fn stage(api: &Api, args: &Args, workflow: &str) -> Result<(), Refusal> {
 /// Writes the check of a run without a comparison.
 fn unmeasured(api: &Api, workflow: &str, run: &CheckedRun, pull: u64, why: Unmeasured) -> Result<(), Refusal> {
     let (marker, page) = (sticky::marker(workflow), api.access().run_page(run.id));
+    let (conclusion, title, _) = why.told(pull);
     let content = CheckContent {
-        conclusion: why.conclusion(),
-        title: why.title().into(),
+        conclusion,
+        title: title.into(),
         summary: why.summary(pull, &page, &unmeasured::jobs(api, run)),
         page: &page,
         marker: &marker,
@@ -120,9 +121,9 @@ fn started_by(api: &Api, run: Option<u64>) -> Result<Run, Refusal> {
     if let Some(id) = run {
         return Ok(api.get(&format!("/actions/runs/{id}"))?);
     }
-    let file = environment_file("GITHUB_EVENT_PATH");
+    let file = variable("GITHUB_EVENT_PATH");
     let file = file.ok_or_else(|| Refusal::new("GITHUB_EVENT_PATH is not set: name the run with --run ID"))?;
-    event::completed(&file, api)
+    event::completed(file.as_ref(), api)
 }
 
 /// Annotations on lines of the diff. The diff is requested only if there can be an annotation.
@@ -157,11 +158,8 @@ fn write(
         IfMissing::Leave
     };
     let body = comment::render(comparison, &about);
-    let written = match sticky::write(api, pull.number, &marker, &body, if_missing)? {
-        Written::Nothing => "no comment: nothing changed".to_owned(),
-        Written::Created(id) => format!("comment {id} created"),
-        Written::Updated(id) => format!("comment {id} updated"),
-    };
+    let written = sticky::write(api, pull.number, &marker, &body, if_missing)?;
+    let written = written.as_deref().unwrap_or("no comment: nothing changed");
     log::info!("pull request {}: {written}", pull.number);
     let count = notes.len();
     let content = CheckContent {

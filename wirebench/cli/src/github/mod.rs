@@ -5,7 +5,7 @@ mod comment;
 mod rerun;
 mod summary;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
@@ -41,11 +41,9 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     }
 }
 
-/// The path in an environment variable of the workflow.
-fn environment_file(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable)
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
+/// The value of an environment variable of the workflow, if it is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// The message on a line that made a series cost more.

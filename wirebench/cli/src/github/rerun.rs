@@ -3,11 +3,9 @@
 //! It restarts an existing workflow run, with that run's commit, token and caches. So a comment never runs code with
 //! more rights than the pull request had.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
-use crate::github::{environment_file, workflow_file};
+use crate::github::{variable, workflow_file};
 use crate::outcome::{Outcome, UsageError};
 use wirebench_github::access::Access;
 use wirebench_github::api::{Api, Repeat};
@@ -35,10 +33,10 @@ pub(super) struct Args {
 pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     let workflow = workflow_file(&args.workflow)?;
     let api = Api::new(Access::from_environment()?);
-    let file: PathBuf = environment_file("GITHUB_EVENT_PATH")
+    let file = variable("GITHUB_EVENT_PATH")
         .ok_or_else(|| UsageError("GITHUB_EVENT_PATH is not set: this command runs in a workflow".into()))?;
     if args.asked {
-        let event: PullRequest = event::read(&file)?;
+        let event: PullRequest = event::read(file.as_ref())?;
         event::check_repository(&event.repository, &api)?;
         let comments = sticky::comments(&api, event.number).map_err(Refusal::from)?;
         for glob in rerun::newest(&comments) {
@@ -46,7 +44,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Done);
     }
-    let event: Commented = event::read(&file)?;
+    let event: Commented = event::read(file.as_ref())?;
     event::check_repository(&event.repository, &api)?;
     answer(&api, &event, workflow)
 }
@@ -64,15 +62,12 @@ fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcom
     }
     match asked.and_then(|globs| Ok((globs.len(), rerun(api, event, workflow)?))) {
         Ok((globs, run)) => {
-            let what = if globs == 0 {
-                "everything".into()
-            } else {
-                format!("{globs} globs")
+            let what = match globs {
+                0 => "everything".into(),
+                globs => format!("{globs} globs"),
             };
-            log::info!(
-                "pull request {}: run {run} is started again for {what}",
-                event.issue.number
-            );
+            let pull = event.issue.number;
+            log::info!("pull request {pull}: run {run} is started again for {what}");
             react(api, comment.id, "rocket");
             Ok(Outcome::Done)
         }

@@ -1,7 +1,6 @@
 //! `wirebench github summary`: writes a run's results into a workflow: job summary, outputs of the step, warnings on the lines
 //! that a change made slower, and the comparison for the second stage.
 
-use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::folders::Root;
-use crate::github::line_note;
+use crate::github::{line_note, variable};
 use crate::outcome::Outcome;
 use crate::{comparisons, runs};
 use wirebench_engine::git;
@@ -68,18 +67,11 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 
 /// The Markdown shown: the comparison, or without a baseline the report without pictures, which have no URL there.
 fn text(run: &Run, comparison: Option<&Comparison>) -> String {
-    match comparison {
-        Some(comparison) => cut::within(
-            &comparison::markdown::render(comparison),
-            LIMIT,
-            "all of it is in comparison.json of the run",
-        ),
-        None => cut::within(
-            &markdown::render(run, &[]),
-            LIMIT,
-            "all of it is in report.md of the run",
-        ),
-    }
+    let (text, file) = match comparison {
+        Some(comparison) => (comparison::markdown::render(comparison), "comparison.json"),
+        None => (markdown::render(run, &[]), "report.md"),
+    };
+    cut::within(&text, LIMIT, &format!("all of it is in {file} of the run"))
 }
 
 /// Appends to the job summary, or prints if there is none.
@@ -91,11 +83,6 @@ fn show(text: &str) -> anyhow::Result<()> {
             Ok(())
         }
     }
-}
-
-/// The value of an environment variable, if it is not empty.
-fn variable(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn append(file: &Path, text: &str) -> anyhow::Result<()> {
@@ -111,15 +98,14 @@ fn append(file: &Path, text: &str) -> anyhow::Result<()> {
 
 /// Writes the comparison, without white space, as the only file of a folder.
 fn hand_on(comparison: &Comparison, to: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("{}: cannot be made", to.display()))?;
-    for entry in fs::read_dir(to).with_context(|| format!("{}: cannot be read", to.display()))? {
+    let folder = to.display();
+    fs::create_dir_all(to).with_context(|| format!("{folder}: cannot be made"))?;
+    for entry in fs::read_dir(to).with_context(|| format!("{folder}: cannot be read"))? {
         let name = entry?.file_name();
-        anyhow::ensure!(
-            name == comparisons::FILE,
-            "{}: holds {} already; the second stage takes exactly one file: give --artifact a new folder",
-            to.display(),
-            Path::new(&name).display()
-        );
+        if name != comparisons::FILE {
+            let remedy = "the second stage takes exactly one file: give --artifact a new folder";
+            anyhow::bail!("{folder}: holds {} already; {remedy}", name.display());
+        }
     }
     let file = to.join(comparisons::FILE);
     fs::write(&file, serde_json::to_vec(comparison)?).with_context(|| format!("{}: cannot be written", file.display()))
@@ -131,10 +117,13 @@ fn hand_on(comparison: &Comparison, to: &Path) -> anyhow::Result<()> {
 /// When a value has more than one line: a line break could add further outputs.
 fn outputs(comparison: Option<&Comparison>, folder: &Path) -> anyhow::Result<String> {
     let verdict = comparison.map_or("none".into(), |comparison| word(&comparison.verdict));
-    let mut out = output("verdict", Some(&verdict))?;
-    out.push_str(&output("run", folder.to_str())?);
-    out.push_str(&output("report", folder.join("report.md").to_str())?);
-    Ok(out)
+    let report = folder.join("report.md");
+    let values = [
+        ("verdict", Some(&*verdict)),
+        ("run", folder.to_str()),
+        ("report", report.to_str()),
+    ];
+    values.into_iter().map(|(name, value)| output(name, value)).collect()
 }
 
 /// A verdict as written in the record.
@@ -171,11 +160,9 @@ fn warnings(comparison: &Comparison, root: &Path) -> Vec<String> {
         .collect();
     let notes = annotations::notes(comparison, &files, line_note);
     let command = |note: &Note| {
-        let (file, message) = (
-            property(&note.path),
-            data(&shortened(&plain(&note.message), LONGEST_WARNING)),
-        );
-        format!("::warning file={file},line={},title=wirebench::{message}", note.line)
+        let message = data(&shortened(&plain(&note.message), LONGEST_WARNING));
+        let (file, line) = (property(&note.path), note.line);
+        format!("::warning file={file},line={line},title=wirebench::{message}")
     };
     notes.iter().map(command).collect()
 }

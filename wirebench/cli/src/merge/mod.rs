@@ -4,11 +4,11 @@
 mod tests;
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::folders::{Root, results};
+use crate::folders::{Root, is_inside, results};
 use crate::outcome::Outcome;
 use crate::{judging, reports, runs};
 use wirebench_engine::session;
@@ -41,11 +41,11 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let whole = session::join_shards(runs.iter().map(|(run, _)| run)).map_err(anyhow::Error::msg)?;
     let base = args.out.clone().unwrap_or_else(|| results(&project.folder));
     let folder = std::path::absolute(base)?.join(&whole.id);
-    anyhow::ensure!(
-        !folder.exists(),
-        "{}: exists already, these shards were joined before; remove it or choose another folder with --out",
-        folder.display()
-    );
+    if folder.exists() {
+        let remedy = "remove it or choose another folder with --out";
+        let name = folder.display();
+        anyhow::bail!("{name}: exists already, these shards were joined before; {remedy}");
+    }
     fs::create_dir_all(&folder).with_context(|| session::unwritable(&folder))?;
     for (run, from) in &runs {
         stacks(run, from, &folder)?;
@@ -63,15 +63,10 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 fn stacks(run: &Run, from: &Path, to: &Path) -> anyhow::Result<()> {
     let counts = run.series.iter().flat_map(|series| &series.counts);
     for relative in counts.flat_map(|counts| counts.stacks.values()) {
-        let inside = Path::new(relative)
-            .components()
-            .all(|part| matches!(part, Component::Normal(_)));
         let source = from.join(relative);
-        if !inside || !source.is_file() {
-            log::warn!(
-                "warning: {}: not there, there will be no flame graph of it",
-                source.display()
-            );
+        if !is_inside(relative) || !source.is_file() {
+            let name = source.display();
+            log::warn!("warning: {name}: not there, there will be no flame graph of it");
             continue;
         }
         let copy = to.join(relative);

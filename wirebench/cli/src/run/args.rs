@@ -3,13 +3,8 @@
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::cluster_args::ClusterArgs;
-use crate::flags::hosts::{HostArgs, Pin};
-use crate::flags::lock::LockArgs;
-use crate::flags::only::Only;
-use crate::flags::selection::SelectionArgs;
-use crate::flags::sides::SideArgs;
-use crate::flags::with_flag;
+use super::cluster::ClusterArgs;
+use crate::flags::{HostArgs, LockArgs, Only, Pin, SelectionArgs, SideArgs, with_flag};
 use crate::folders::results;
 use wirebench_declare::Project;
 use wirebench_declare::plan::shards::Shard;
@@ -73,16 +68,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// These sides and series, with every other argument at its default.
-    pub(crate) fn new(sides: SideArgs, selection: SelectionArgs, lock: LockArgs) -> Self {
-        Self {
-            sides,
-            selection,
-            lock,
-            ..Self::default()
-        }
-    }
-
     /// The folder that takes the run's folder.
     pub(super) fn out(&self, project: &Project) -> PathBuf {
         self.out.clone().unwrap_or_else(|| results(&project.folder))

@@ -4,10 +4,7 @@ use clap::ValueEnum as _;
 use clap::builder::PossibleValue;
 
 use super::args::Args;
-use crate::flags::hosts::Pin;
-use crate::flags::only::Only;
-use crate::flags::selection::Scope;
-use crate::flags::with_flag;
+use crate::flags::{Only, Pin, with_flag};
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec, SideRequest};
@@ -20,7 +17,7 @@ use wirebench_judge::compare::{self, Rules};
 pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyhow::Result<Recorded> {
     let sides = args.sides.sides(project, &std::env::current_dir()?)?;
     let variants = sides.iter().map(|side| side.variant);
-    let Scope { name, profile, rounds } = args.selection.scope(project, variants, args.rounds)?;
+    let (profile, rounds) = args.selection.scope(project, variants, args.rounds)?;
     let selection = args.selection.selection();
     let series = plan::series(project, profile, &selection)?;
     let own = args.shard.map(|shard| {
@@ -39,7 +36,7 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let rules = Rules::from(&project.config);
     session::measure(&RunSpec {
         project,
-        profile: (name, profile),
+        profile: (&profile.name, profile),
         selection: &selection,
         series,
         counted: only.map(|only| only == Only::Counts),

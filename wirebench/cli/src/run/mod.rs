@@ -2,7 +2,6 @@
 
 mod args;
 mod cluster;
-mod cluster_args;
 mod measure;
 
 use wirebench_declare::Project;

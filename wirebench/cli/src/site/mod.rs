@@ -2,9 +2,7 @@
 
 mod build;
 mod pages;
-mod project;
 mod serve;
-mod sources;
 
 use crate::folders::Root;
 use crate::outcome::Outcome;

@@ -7,7 +7,6 @@ use anyhow::Context as _;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::{comparisons, runs};
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::project::Config;
 use wirebench_history::follow::FollowedHistory;
 use wirebench_history::run_file;
@@ -52,22 +51,12 @@ pub(super) fn paged(
     let Some(line) = followed.timelines.first().filter(|line| !line.runs.is_empty()) else {
         return Ok(Vec::new());
     };
-    let config = project
-        .map(|project| Config::read(&project.join("wirebench.toml")))
-        .transpose()?;
-    let (compare, margins) = config.map_or_else(
-        || (Compare::default(), Margins::default()),
-        |config| (config.compare, config.margins),
-    );
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
+    let config = project.map(|project| Config::read(&project.join("wirebench.toml")));
+    let config = config.transpose()?.unwrap_or_default();
+    let rules = Rules::from(&config);
     let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
-    let mut found: Vec<PagedRun> = newest
-        .par_iter()
-        .filter_map(|known| one(history, local, known, &rules))
-        .collect();
+    let found = newest.par_iter().filter_map(|known| one(history, local, known, &rules));
+    let mut found: Vec<PagedRun> = found.collect();
     found.reverse();
     Ok(found)
 }
@@ -82,9 +71,8 @@ fn one(history: Option<&Path>, local: &[Local], known: &StoredRun, rules: &Rules
     let kept = history.map(|history| history.join(KEPT).join(&known.id));
     let folder = own.map(|local| local.folder.clone());
     let folder = folder.or_else(|| kept.filter(|folder| folder.is_dir()));
-    let judged = folder
-        .as_ref()
-        .and_then(|folder| comparisons::read(&folder.join(comparisons::FILE)).ok());
+    let file = folder.as_ref().map(|folder| folder.join(comparisons::FILE));
+    let judged = file.and_then(|file| comparisons::read(&file).ok());
     let has_baseline = run.variants.iter().any(|one| one.variant == Variant::Baseline);
     let comparison = judged.or_else(|| has_baseline.then(|| paired(&run, rules).ok()).flatten());
     Some(PagedRun {

@@ -30,12 +30,9 @@ pub(crate) struct Args {
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     if !args.site.join("index.html").is_file() {
-        let message = format!(
-            "{}: holds no index.html; build one with: wirebench site build HISTORY --out {}",
-            args.site.display(),
-            args.site.display()
-        );
-        return Err(UsageError(message).into());
+        let site = args.site.display();
+        let remedy = format!("build one with: wirebench site build HISTORY --out {site}");
+        return Err(UsageError(format!("{site}: holds no index.html; {remedy}")).into());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(serve(args))?;
@@ -44,17 +41,12 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
 
 /// Serves until interrupted. Listens on loopback only.
 async fn serve(args: &Args) -> anyhow::Result<()> {
-    let site = args
-        .site
-        .canonicalize()
-        .with_context(|| format!("{}: cannot be read", args.site.display()))?;
-    let address = (Ipv4Addr::LOCALHOST, args.port);
-    let listener = tokio::net::TcpListener::bind(address).await.with_context(|| {
-        format!(
-            "port {}: cannot be listened on; give another one with --port",
-            args.port
-        )
-    })?;
+    let (site, port) = (&args.site, args.port);
+    let unreadable = || format!("{}: cannot be read", site.display());
+    let site = site.canonicalize().with_context(unreadable)?;
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
+    let taken = || format!("port {port}: cannot be listened on; give another one with --port");
+    let listener = listener.with_context(taken)?;
     println!("http://{}/", listener.local_addr()?);
     let files = Router::new().fallback_service(ServeDir::new(&site));
     let guarded = files.layer(from_fn_with_state(Arc::new(site), guard));
@@ -66,11 +58,8 @@ async fn serve(args: &Args) -> anyhow::Result<()> {
 /// browser send requests here under another host name (DNS rebinding).
 async fn guard(State(site): State<Arc<PathBuf>>, request: Request, next: Next) -> Response {
     if !is_ours(request.headers()) {
-        return (
-            StatusCode::MISDIRECTED_REQUEST,
-            "expected Host: localhost or 127.0.0.1\n",
-        )
-            .into_response();
+        let message = "expected Host: localhost or 127.0.0.1\n";
+        return (StatusCode::MISDIRECTED_REQUEST, message).into_response();
     }
     match decoded(request.uri().path()) {
         Some(path) if !leads_outside(&site, &path) => next.run(request).await,

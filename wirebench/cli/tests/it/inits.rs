@@ -136,6 +136,66 @@ fn a_folder_of_a_larger_repository_has_its_workflows_at_the_top() {
 }
 
 #[test]
+fn a_second_service_of_a_repository_is_declared_and_what_to_do_about_its_workflow_is_said() {
+    let outer = tempfile::tempdir().unwrap();
+    git_in(outer.path(), &["init", "--quiet", "--initial-branch", "trunk"]);
+    let init = |service: &str| {
+        let folder = outer.path().join("services").join(service);
+        fs::create_dir_all(folder.join("cmd/api")).unwrap();
+        fs::write(folder.join("go.mod"), "module example.org/shop\n").unwrap();
+        fs::write(folder.join("cmd/api/main.go"), MAIN).unwrap();
+        Bench::empty().run(&["init", "--no-probe", &folder.to_string_lossy()])
+    };
+    let first = init("api");
+    assert!(!first.stdout.contains("bench.yml measures"), "{}", first.stdout);
+    let second = init("apis");
+    assert_eq!(second.code, 0, "{}", second.stderr);
+    for said in [
+        "wrote     wirebench.toml",
+        "bench.yml: it is there already",
+        "bench.yml measures services/api, and not this folder: to measure both, delete it and run `wirebench init` at the top",
+    ] {
+        assert!(second.stdout.contains(said), "{}", second.stdout);
+    }
+    let again = init("apis");
+    assert_eq!(again.code, 1, "its declaration is left: {}", again.stdout);
+    let again = init("api");
+    assert_eq!(again.code, 1);
+    assert!(!again.stdout.contains("bench.yml measures"), "{}", again.stdout);
+}
+
+#[test]
+fn programs_are_named_one_by_one_or_in_a_list() {
+    let bench = || go().file("cmd/shop/main.go", MAIN).file("cmd/third/main.go", MAIN);
+    for only in [&["--only", "api,shop"][..], &["--only", "api", "--only=shop"]] {
+        let ended = bench().run(&[&["init", "--no-probe"], only].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert!(
+            ended.stdout.contains("guessed   api\nguessed   shop\n") && !ended.stdout.contains("third"),
+            "{}",
+            ended.stdout
+        );
+    }
+}
+
+#[test]
+fn why_a_program_could_not_be_built_is_quoted() {
+    let bench = Bench::empty()
+        .file("Makefile", "server: server.c\n\t@echo no such colour >&2; exit 3\n")
+        .file("server.c", "int main(void) { return listen(3, 4); }\n");
+    let ended = bench.run(&["init"]);
+    let said = ended
+        .stdout
+        .split_once("its last words: ")
+        .unwrap_or_else(|| panic!("{}", ended.stdout));
+    assert!(
+        said.1.contains("no such colour") && !ended.stdout.contains("are above"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
 fn nothing_found_writes_nothing_and_says_what_was_looked_at() {
     let library = || Bench::empty().file("go.mod", "module example.org/shop\n");
     for (bench, said) in [

@@ -93,11 +93,12 @@ pub(super) fn digest(
         seed,
     };
     let text = serde_json::to_vec(&definition).expect("declarations are plain data with text keys");
-    Sha256::digest(&text)
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    twelve_digits(&Sha256::digest(&text))
+}
+
+/// The first twelve hex digits of a checksum.
+pub(crate) fn twelve_digits(checksum: &[u8]) -> String {
+    checksum.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

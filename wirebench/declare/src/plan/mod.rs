@@ -1,7 +1,7 @@
 //! The plan: which series are measured, with what load, in which order, and what is measured again. Pure.
 
 pub mod budget;
-mod digest;
+pub(crate) mod digest;
 mod order;
 pub mod rates;
 pub mod rerun;
@@ -15,13 +15,14 @@ use crate::Project;
 use crate::driver::{Driver, Mode};
 use crate::load;
 use crate::plan::digest::digest;
+use crate::plan::wanted::Chosen;
 use crate::project::Profile;
 use crate::protocol::Protocol;
 use crate::scenario::{Amount, Load, Scenario};
 use crate::server::{Operation, Server};
 
 pub use order::{Slot, Stretch, pairs};
-pub use wanted::{PlanError, Selection};
+pub use wanted::{PlanError, Selection, Unmatched};
 
 /// A planned series: a scenario, a server and a driver that fit together.
 #[derive(Debug, Clone)]
@@ -55,8 +56,7 @@ pub fn series<'a>(
     profile: &Profile,
     selection: &Selection,
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
-    wanted::check(project, profile, selection)?;
-    let found = declared(project, profile, selection)?;
+    let found = declared(project, profile, selection, Unmatched::Refused)?;
     let unfit = |pattern: &&String| {
         let only = only(std::slice::from_ref(*pattern));
         !found.iter().any(|one| only.is_match(&one.id))
@@ -76,17 +76,17 @@ pub fn series<'a>(
     Err(PlanError(message))
 }
 
-/// Finds the series of a project that may lack some of the selected scenarios, servers or drivers, such as an older
-/// revision.
+/// Finds the series of a project, which may lack some of the selected scenarios, servers or drivers if that is allowed.
 ///
 /// # Errors
-/// When a pattern is wrong.
+/// When a pattern is wrong, or matches nothing and that is refused.
 pub fn declared<'a>(
     project: &'a Project,
     profile: &Profile,
     selection: &Selection,
+    unmatched: Unmatched,
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
-    let chosen = wanted::chosen(project, profile, selection)?;
+    let chosen = Chosen::new(project, profile, selection, unmatched)?;
     let (counting, within) = (only(&project.config.count.drivers), only(&profile.series));
     for pattern in &selection.series {
         wanted::glob("series", pattern)?;

@@ -43,17 +43,13 @@ pub(super) fn glob(kind: &str, pattern: &str) -> Result<GlobMatcher, PlanError> 
     Ok(glob.compile_matcher())
 }
 
-/// The selection of one kind of declaration.
-#[derive(Debug)]
-struct Wanted<'a, 'p> {
-    /// `scenario`, `server` or `driver`.
-    kind: &'static str,
-    /// The globs; empty means everything that takes part.
-    patterns: &'p [String],
-    /// The profile's name.
-    profile: &'p str,
-    /// Every name there is, and the profiles that it takes part in.
-    declared: Vec<(&'a str, &'a Profiles)>,
+/// Whether a pattern may choose nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unmatched {
+    /// It may: an older revision may lack what is chosen.
+    Allowed,
+    /// It is an error.
+    Refused,
 }
 
 /// The names wanted of each kind.
@@ -67,6 +63,37 @@ pub(super) struct Chosen<'a> {
 }
 
 impl<'a> Chosen<'a> {
+    /// Chooses by what the command line names, or else the profile.
+    ///
+    /// # Errors
+    /// When a pattern is not a glob; if refused, also when it matches nothing, or only declarations that take no part in the profile.
+    pub(super) fn new(
+        project: &'a Project,
+        profile: &Profile,
+        selection: &Selection,
+        unmatched: Unmatched,
+    ) -> Result<Self, PlanError> {
+        let choose = |kind, named: &[String], by_profile: &[String], declared: Vec<(&'a str, &Profiles)>| {
+            let patterns = if named.is_empty() { by_profile } else { named };
+            names(kind, patterns, &profile.name, &declared, unmatched)
+        };
+        let scenarios = (project.scenarios.iter())
+            .map(|one| (&*one.name, &one.profiles))
+            .collect();
+        let servers = (project.servers.iter())
+            .map(|one| (&*one.name, &one.profiles))
+            .collect();
+        let drivers = (project.drivers.iter())
+            .map(|one| (&*one.name, &one.profiles))
+            .collect();
+        Ok(Self {
+            scenarios: choose("scenario", &selection.scenarios, &profile.scenarios, scenarios)?,
+            servers: choose("server", &selection.servers, &profile.servers, servers)?,
+            drivers: choose("driver", &selection.drivers, &profile.drivers, drivers)?,
+            names_drivers: !(selection.drivers.is_empty() && profile.drivers.is_empty()),
+        })
+    }
+
     /// Whether a scenario is chosen.
     pub(super) fn has(&self, scenario: &Scenario) -> bool {
         self.scenarios.contains(&*scenario.name)
@@ -87,97 +114,40 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// Chooses by what the command line names, or else the profile.
-///
-/// # Errors
-/// When a pattern is no glob.
-pub(super) fn chosen<'a>(
-    project: &'a Project,
-    profile: &Profile,
-    selection: &Selection,
-) -> Result<Chosen<'a>, PlanError> {
-    let [scenarios, servers, drivers] = wanted(project, profile, selection);
-    Ok(Chosen {
-        scenarios: scenarios.names()?,
-        servers: servers.names()?,
-        names_drivers: !drivers.patterns.is_empty(),
-        drivers: drivers.names()?,
-    })
-}
-
-/// Checks that each pattern selects something.
-///
-/// # Errors
-/// When a pattern is not a glob, matches nothing, or matches only declarations that take no part in the profile.
-pub(super) fn check(project: &Project, profile: &Profile, selection: &Selection) -> Result<(), PlanError> {
-    wanted(project, profile, selection).iter().try_for_each(Wanted::check)
-}
-
-fn wanted<'a, 'p>(project: &'a Project, profile: &'p Profile, selection: &'p Selection) -> [Wanted<'a, 'p>; 3] {
-    let pick = |kind, named: &'p [String], by_profile: &'p [String], declared| Wanted {
-        kind,
-        patterns: if named.is_empty() { by_profile } else { named },
-        profile: &profile.name,
-        declared,
-    };
-    let scenarios = project.scenarios.iter().map(|one| (&*one.name, &one.profiles));
-    let servers = project.servers.iter().map(|one| (&*one.name, &one.profiles));
-    let drivers = project.drivers.iter().map(|one| (&*one.name, &one.profiles));
-    let (by_scenario, by_server, by_driver) = (&profile.scenarios, &profile.servers, &profile.drivers);
-    [
-        pick("scenario", &selection.scenarios, by_scenario, scenarios.collect()),
-        pick("server", &selection.servers, by_server, servers.collect()),
-        pick("driver", &selection.drivers, by_driver, drivers.collect()),
-    ]
-}
-
-impl<'a> Wanted<'a, '_> {
-    /// All names that a pattern matches, also those that do not take part in the profile.
-    fn matched(&self, pattern: &str) -> Result<Vec<&(&'a str, &'a Profiles)>, PlanError> {
-        let glob = glob(self.kind, pattern)?;
-        Ok(self.declared.iter().filter(|(name, _)| glob.is_match(name)).collect())
+/// The names of one kind that patterns choose; without patterns, every one that takes part in the profile.
+fn names<'a>(
+    kind: &str,
+    patterns: &[String],
+    profile: &str,
+    declared: &[(&'a str, &Profiles)],
+    unmatched: Unmatched,
+) -> Result<BTreeSet<&'a str>, PlanError> {
+    if patterns.is_empty() {
+        let part = declared.iter().filter(|(_, profiles)| profiles.have(profile));
+        return Ok(part.map(|(name, _)| *name).collect());
     }
-
-    /// True if a name that a pattern matches is selected by it.
-    fn takes(&self, (name, profiles): &(&str, &Profiles), pattern: &str) -> bool {
-        *name == pattern || profiles.have(self.profile)
-    }
-
-    fn names(&self) -> Result<BTreeSet<&'a str>, PlanError> {
-        if self.patterns.is_empty() {
-            let part = self.declared.iter().filter(|(_, profiles)| profiles.have(self.profile));
-            return Ok(part.map(|(name, _)| *name).collect());
-        }
-        let mut names = BTreeSet::new();
-        for pattern in self.patterns {
-            let matched = self.matched(pattern)?.into_iter();
-            names.extend(matched.filter(|one| self.takes(one, pattern)).map(|(name, _)| *name));
-        }
-        Ok(names)
-    }
-
-    fn check(&self) -> Result<(), PlanError> {
-        let (kind, profile) = (self.kind, self.profile);
-        for pattern in self.patterns {
-            let matched = self.matched(pattern)?;
-            if matched.is_empty() {
-                let known: Vec<&str> = self.declared.iter().map(|(name, _)| *name).collect();
-                let known = known.join(", ");
-                return Err(PlanError(format!(
-                    "--{kind} {pattern}: matches no {kind}; there are {known}"
-                )));
-            }
-            if !matched.iter().any(|one| self.takes(one, pattern)) {
+    let mut names = BTreeSet::new();
+    for pattern in patterns {
+        let glob = glob(kind, pattern)?;
+        let matched: Vec<_> = declared.iter().filter(|(name, _)| glob.is_match(name)).collect();
+        let is_taken = |(name, profiles): &&&(&str, &Profiles)| name == pattern || profiles.have(profile);
+        let mut taken = matched.iter().filter(is_taken).map(|(name, _)| *name).peekable();
+        if taken.peek().is_none() && unmatched == Unmatched::Refused {
+            let message = if matched.is_empty() {
+                let known: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
+                format!("matches no {kind}; there are {}", known.join(", "))
+            } else {
                 let elsewhere = |(name, profiles): &&(&str, &Profiles)| {
-                    let named = profiles.named().unwrap_or_default().join(", ");
-                    format!("{name} ({named})")
+                    format!("{name} ({})", profiles.named().unwrap_or_default().join(", "))
                 };
                 let found = matched.iter().map(elsewhere).collect::<Vec<_>>().join(", ");
-                return Err(PlanError(format!(
-                    "--{kind} {pattern}: matches no {kind} of profile {profile}; name one in full to bring it in, or give --profile: {found}"
-                )));
-            }
+                format!(
+                    "matches no {kind} of profile {profile}; name one in full to bring it in, or give --profile: {found}"
+                )
+            };
+            return Err(PlanError(format!("--{kind} {pattern}: {message}")));
         }
-        Ok(())
+        names.extend(taken);
     }
+    Ok(names)
 }

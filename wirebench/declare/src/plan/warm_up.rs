@@ -49,9 +49,8 @@ pub fn warm_up_parts(requests: u64, workers: u32) -> Vec<u64> {
 /// first some hundred requests at one speed, and only then compile them.
 pub fn requests_needed(parts: &[Part]) -> Option<u64> {
     let is_steady = |three: &[Part]| {
-        three[1..]
-            .iter()
-            .all(|part| cost(part) >= cost(&three[0]) * STEADY_FROM)
+        let least = cost(&three[0]) * STEADY_FROM;
+        three[1..].iter().all(|part| cost(part) >= least)
     };
     let steady = parts.windows(3).position(is_steady)?;
     Some(if steady == 0 { 0 } else { requests(&parts[..=steady]) })

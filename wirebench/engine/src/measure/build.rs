@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, ExitStatus, Stdio};
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::measure::digest::{self, SHORT_BYTES, hex};
 use crate::measure::interrupt::Interrupt;
-use crate::measure::process::Group;
+use crate::measure::process::{Group, tail};
 use crate::measure::side::in_folder;
 
 /// Builds packages of a Cargo workspace.
@@ -32,6 +32,8 @@ pub struct Builder {
     pub reuse: bool,
     /// Ends a build that runs.
     pub interrupt: Interrupt,
+    /// A file for the messages of a build, whose last lines the error then quotes; `None` for stderr.
+    pub log: Option<PathBuf>,
     /// Whether the target folder was freed of other revisions' packages; empty before the first build.
     pub cleaned: OnceLock<Result<(), String>>,
 }
@@ -137,7 +139,23 @@ impl Builder {
                 package,
             ])
             .stdout(Stdio::piped());
-        run_cargo(cargo, package, &self.interrupt)
+        if let Some(log) = self.open_log().map_err(|error| error.to_string())? {
+            cargo.stderr(log);
+        }
+        run_cargo(cargo, package, self)
+    }
+
+    fn open_log(&self) -> io::Result<Option<File>> {
+        self.log.as_ref().map(File::create).transpose()
+    }
+
+    /// What an error says of a build's messages: the last lines if they were kept, or else where they are.
+    fn messages(&self) -> String {
+        match self.log.as_deref().map(tail) {
+            None => "its messages are above".into(),
+            Some(said) if said.is_empty() => "it printed nothing".into(),
+            Some(said) => format!("its last words: {said}"),
+        }
     }
 }
 
@@ -267,7 +285,7 @@ fn is_tool_variable(name: &str) -> bool {
     })
 }
 
-/// Runs a server's build command in a side's folder. Its output goes to stderr.
+/// Runs a server's build command in a side's folder. Its output goes to stderr, or to the builder's log.
 ///
 /// # Errors
 /// When it cannot be started, fails, or is interrupted; the error is a sentence.
@@ -275,7 +293,7 @@ pub fn command(
     words: &[String],
     folder: &Path,
     environment: &BTreeMap<String, String>,
-    interrupt: &Interrupt,
+    builder: &Builder,
 ) -> Result<(), String> {
     let line = shell_words::join(words);
     let argv = in_folder(words, folder);
@@ -291,11 +309,14 @@ pub fn command(
         io::ErrorKind::NotFound => format!("build `{line}` cannot be started: there is no program {}", words[0]),
         _ => format!("build `{line}` cannot be started: {error}"),
     };
-    let status = run(&mut build, interrupt).map_err(not_started)?;
+    if let Some(log) = builder.open_log().map_err(not_started)? {
+        build.stdout(log.try_clone().map_err(not_started)?).stderr(log);
+    }
+    let status = run(&mut build, &builder.interrupt).map_err(not_started)?;
     match status {
         None => Err(INTERRUPTED.into()),
         Some(status) if status.success() => Ok(()),
-        Some(status) => Err(format!("build `{line}` failed ({status}); its messages are above")),
+        Some(status) => Err(format!("build `{line}` failed ({status}); {}", builder.messages())),
     }
 }
 
@@ -335,17 +356,18 @@ pub fn active_toolchain(folder: &Path) -> Option<String> {
 }
 
 /// Runs cargo, and returns the program that it built.
-fn run_cargo(mut cargo: Command, package: &str, interrupt: &Interrupt) -> Result<PathBuf, String> {
+fn run_cargo(mut cargo: Command, package: &str, builder: &Builder) -> Result<PathBuf, String> {
     let mut cargo = Group::spawn(cargo.stdin(Stdio::null()))
         .map_err(|error| format!("cargo cannot be started: {error}; install Rust from https://rustup.rs"))?;
     let messages = cargo.take_stdout().expect("stdout is piped");
     let name = package.to_owned();
     let program = std::thread::spawn(move || program_of(messages, &name));
-    let status = cargo.wait(interrupt).map_err(|error| error.to_string())?;
+    let status = cargo.wait(&builder.interrupt).map_err(|error| error.to_string())?;
     match status {
         None => Err(INTERRUPTED.into()),
         Some(status) if !status.success() => Err(format!(
-            "cargo build --release --package {package} failed; its messages are above"
+            "cargo build --release --package {package} failed; {}",
+            builder.messages()
         )),
         Some(_) => {
             let program = program

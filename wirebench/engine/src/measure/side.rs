@@ -178,7 +178,7 @@ impl BuildCache {
                         let commands = self.installing.iter().map(Vec::as_slice).collect();
                         self.environment = python::environment(folder, &commands, &builder.interrupt)?;
                     }
-                    let build = || build::command(words, folder, &self.environment, &builder.interrupt);
+                    let build = || build::command(words, folder, &self.environment, builder);
                     self.commands.entry(words.clone()).or_insert_with(build).clone()?;
                 }
                 Ok(in_folder(command, folder))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::session::checkout::{self, CheckedOutSide, of_variant};
 use crate::session::recorder::unmeasured;
-use wirebench_declare::plan::{PlanError, PlannedSeries, Selection};
+use wirebench_declare::plan::{PlanError, PlannedSeries, Selection, Unmatched};
 use wirebench_declare::project::Profile;
 use wirebench_record::run::{Series, Variant};
 
@@ -114,7 +114,7 @@ pub(super) fn plan(
 ) -> Result<VariantPlan, PlanError> {
     let baseline = of_variant(sides, Variant::Baseline);
     let declared_by_baseline = match baseline.and_then(|one| one.declares.as_ref()) {
-        Some(project) => wirebench_declare::plan::declared(project, profile, selection)?,
+        Some(project) => wirebench_declare::plan::declared(project, profile, selection, Unmatched::Allowed)?,
         None => Vec::new(),
     };
     let digests: BTreeMap<&str, &str> = declared_by_baseline

@@ -29,10 +29,8 @@ pub(super) fn all(given: Vec<ComparedMetric>, open_percent: f64, place: &str) ->
         if !Metric::all().any(|known| known == what) {
             refuse!("{place}.metric: is never compared");
         }
-        if all
-            .iter()
-            .any(|known| known.metric == what || known.metric.is_counted() != what.is_counted())
-        {
+        let clashes = |known: Metric| known == what || known.is_counted() != what.is_counted();
+        if all.iter().any(|known| clashes(known.metric)) {
             refuse!("{place}.metric: is there twice, or with metrics that no series has together");
         }
         all.push(one(&metric, open_percent, &place)?);
@@ -124,10 +122,8 @@ fn at_most(one: f64, other: f64) -> bool {
 /// A counted change must follow from its two figures; a timed one approximately, because comparisons of older versions
 /// show medians next to an estimate over pairs.
 fn is_ratio(metric: &ComparedMetric) -> bool {
-    let figures = metric
-        .baseline
-        .zip(metric.candidate)
-        .filter(|(baseline, _)| *baseline > 0.0);
+    let figures = metric.baseline.zip(metric.candidate);
+    let figures = figures.filter(|(baseline, _)| *baseline > 0.0);
     match (figures, metric.effect_percent) {
         (Some((baseline, candidate)), Some(effect)) if metric.metric.is_counted() => {
             let expected = (candidate / baseline - 1.0) * 100.0;

@@ -93,54 +93,37 @@ fn drop_unknown_metrics(comparison: &mut Value) {
 /// # Errors
 /// As [`admit`].
 pub fn checked(given: Comparison, of: &ComparedCommits) -> Result<Comparison, Refusal> {
-    let Comparison {
-        schema,
-        verdict,
-        baseline,
-        candidate,
-        paired,
-        notes,
-        method,
-        host,
-        tools,
-        repeat,
-        limits,
-        series,
-    } = given;
-    if schema != SCHEMA && schema != SCHEMA_V1 {
+    if given.schema != SCHEMA && given.schema != SCHEMA_V1 {
         refuse!("schema: is not {SCHEMA}");
     }
-    if !paired || baseline.run != candidate.run || !names::is_run(&candidate.run) {
+    let run = given.candidate.run;
+    if !given.paired || given.baseline.run != run || !names::is_run(&run) {
         refuse!("paired, baseline.run, candidate.run: both sides must be of one run with a valid id");
     }
-    if series.len() > SERIES || tools.len() > FEW || notes.len() > FEW {
+    if given.series.len() > SERIES || given.tools.len() > FEW || given.notes.len() > FEW {
         refuse!("series, tools, notes: at most {SERIES} series, {FEW} tools and {FEW} notes are admitted");
     }
-    let run = candidate.run;
-    let method = self::method(method)?;
-    let series = every_series(series, method.inconclusive_above_percent)?;
+    let method = method(given.method)?;
+    let series = every_series(given.series, method.inconclusive_above_percent)?;
     // Unchanged is also what a comparison says that measured nothing: in version 1, and where both sides run one program.
     let worst = Verdict::over(&series);
-    if verdict != worst && (verdict, worst) != (Verdict::Unchanged, Verdict::NotJudged) {
+    if given.verdict != worst && (given.verdict, worst) != (Verdict::Unchanged, Verdict::NotJudged) {
         refuse!("verdict: is not that of the most alarming series");
     }
-    let verdict = worst;
-    let measured = measured_base(&baseline)?;
+    let measured = measured_base(&given.baseline)?;
+    let notes = another_base(&measured, of.base).into_iter();
     Ok(Comparison {
         schema: SCHEMA.into(),
-        verdict,
+        verdict: worst,
         baseline: side(Variant::Baseline, &measured, run.clone()),
         candidate: side(Variant::Candidate, of.head, run),
-        paired,
-        notes: another_base(&measured, of.base)
-            .into_iter()
-            .chain(reasons::notes(notes))
-            .collect(),
+        paired: true,
+        notes: notes.chain(reasons::notes(given.notes)).collect(),
         method,
-        host: self::host(host)?,
-        tools: tools.into_iter().filter(is_tool).collect(),
-        repeat: repeated(&repeat, &measured, of.head),
-        limits: every_limit(limits, &series)?,
+        host: host(given.host)?,
+        tools: given.tools.into_iter().filter(is_tool).collect(),
+        repeat: repeated(&given.repeat, &measured, of.head),
+        limits: every_limit(given.limits, &series)?,
         series,
     })
 }
@@ -152,8 +135,7 @@ fn repeated(given: &str, measured: &str, head: &str) -> String {
     for pair in given.windows(2) {
         let [flag, value] = pair else { continue };
         let is_known = match *flag {
-            "--profile" => wirebench_record::names::is_declarable(value),
-            "--scenario" | "--server" | "--driver" => wirebench_record::names::is_declarable(value),
+            "--profile" | "--scenario" | "--server" | "--driver" => wirebench_record::names::is_declarable(value),
             "--rounds" | "--seed" => value.parse::<u64>().is_ok(),
             "--budget" => is_duration(value),
             _ => false,
@@ -177,11 +159,10 @@ fn every_limit(given: Vec<JudgedLimit>, series: &[ComparedSeries]) -> Result<Vec
         refuse!("limits: at most {LIMITS} are admitted");
     }
     for (place, one) in given.iter().enumerate() {
-        let numbers = [Some(one.limit.bound), one.value, one.low, one.high];
-        let possible = numbers
+        let mut numbers = [Some(one.limit.bound), one.value, one.low, one.high]
             .into_iter()
-            .flatten()
-            .all(|number| (0.0..=1e18).contains(&number));
+            .flatten();
+        let possible = numbers.all(|number| (0.0..=1e18).contains(&number));
         if !possible || !series.iter().any(|known| known.id == one.series) {
             refuse!("limits[{place}]: belongs to no series of the comparison, or has impossible numbers");
         }
@@ -195,12 +176,8 @@ fn every_limit(given: Vec<JudgedLimit>, series: &[ComparedSeries]) -> Result<Vec
 /// The commit that it says it was measured against: the only one that its numbers can be about, and as much its own word as
 /// they are.
 fn measured_base(baseline: &Side) -> Result<String, Refusal> {
-    let commit = baseline
-        .revision
-        .commit
-        .clone()
-        .filter(|commit| names::is_commit(commit));
-    commit.ok_or_else(|| {
+    let commit = baseline.revision.commit.clone();
+    commit.filter(|commit| names::is_commit(commit)).ok_or_else(|| {
         Refusal::new("baseline.revision.commit: is no commit, so nobody can say what this was measured against")
     })
 }
@@ -224,30 +201,24 @@ fn side(variant: Variant, commit: &str, run: String) -> Side {
 }
 
 fn method(method: Method) -> Result<Method, Refusal> {
-    let percent = |name: &str, value: f64, most: f64| {
-        let possible = (0.0..=most).contains(&value);
-        if possible {
-            Ok(value)
-        } else {
-            Err(Refusal::new(format!("method.{name}: no possible percentage")))
+    let (alarm, open) = (method.false_alarm_at_most_percent, method.inconclusive_above_percent);
+    for (name, value, most) in [
+        ("false_alarm_at_most_percent", alarm, LARGEST_MARGIN_PERCENT),
+        ("detect_percent", method.detect_percent, 1000.0),
+        ("inconclusive_above_percent", open, LARGEST_MARGIN_PERCENT),
+    ] {
+        if !(0.0..=most).contains(&value) {
+            refuse!("method.{name}: no possible percentage");
         }
-    };
+    }
     if method.tests.0 > 100_000 || method.tests.1 > 100_000 {
         refuse!("method.tests: more tests than metrics");
     }
     Ok(Method {
         seed: method.seed,
-        false_alarm_at_most_percent: percent(
-            "false_alarm_at_most_percent",
-            method.false_alarm_at_most_percent,
-            LARGEST_MARGIN_PERCENT,
-        )?,
-        detect_percent: percent("detect_percent", method.detect_percent, 1000.0)?,
-        inconclusive_above_percent: percent(
-            "inconclusive_above_percent",
-            method.inconclusive_above_percent,
-            LARGEST_MARGIN_PERCENT,
-        )?,
+        false_alarm_at_most_percent: alarm,
+        detect_percent: method.detect_percent,
+        inconclusive_above_percent: open,
         tests: method.tests,
         gates: method.gates.map(|_| reasons::GATES.to_owned()),
         no_second_stage: method.no_second_stage.map(reasons::no_second_stage),
@@ -291,24 +262,15 @@ fn every_series(given: Vec<ComparedSeries>, open_percent: f64) -> Result<Vec<Com
 }
 
 fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<ComparedSeries, Refusal> {
-    let ComparedSeries {
-        id,
-        scenario,
-        presence,
-        verdict,
-        reason,
-        same_program,
-        metrics,
-        functions,
-        work,
-    } = series;
+    let (id, scenario, presence) = (series.id, series.scenario, series.presence);
+    let (verdict, same_program) = (series.verdict, series.same_program);
     if !names::is_series(&id) || id.split('@').next() != Some(scenario.as_str()) {
         refuse!("{place}.id, scenario: is not scenario@server@driver");
     }
-    if functions.len() > FUNCTIONS {
+    if series.functions.len() > FUNCTIONS {
         refuse!("{place}.functions: at most {FUNCTIONS} are admitted");
     }
-    let metrics = metric::all(metrics, open_percent, place)?;
+    let metrics = metric::all(series.metrics, open_percent, place)?;
     let worst = Verdict::over_gating(&metrics);
     let agrees = match presence {
         Presence::Both => {
@@ -324,7 +286,7 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
     if !agrees {
         refuse!("{place}.verdict: is not that of the most alarming metric that gates");
     }
-    let functions = functions.into_iter().enumerate();
+    let functions = series.functions.into_iter().enumerate();
     let functions = functions.map(|(i, change)| function(change, &format!("{place}.functions[{i}]")));
     let whole = presence == Presence::Both && !metrics.is_empty() && verdict != Some(Verdict::Invalid);
     Ok(ComparedSeries {
@@ -333,10 +295,10 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
         presence,
         // Nothing was measured, and that both programs are equal is the run's own word: it passes no check.
         verdict: verdict.filter(|_| !same_program),
-        reason: reason.and_then(|reason| reasons::series(reason, whole)),
+        reason: series.reason.and_then(|reason| reasons::series(reason, whole)),
         same_program,
         functions: functions.collect::<Result<_, _>>()?,
-        work: work.map(|change| self::work(change, place)).transpose()?,
+        work: series.work.map(|change| work(change, place)).transpose()?,
         metrics,
     })
 }

@@ -53,55 +53,38 @@ pub(super) fn metric(metric: &ComparedMetric, place: &str) -> Result<MetricReaso
     if percent.is_some_and(|percent| !(0.0..=LARGEST_PERCENT).contains(&percent)) {
         refuse!("{place}.reason: a number that is not possible");
     }
-    Ok(match metric.reason.clone() {
-        Reason::NewBlockingCall { call, per_request } => Reason::NewBlockingCall {
-            call: names::syscall(&call),
-            per_request,
-        },
-        Reason::FigureRefused { side, .. } => Reason::FigureRefused {
-            side,
-            why: String::new(),
-        },
-        Reason::FigureMissing { side, .. } => Reason::FigureMissing {
-            side,
-            why: String::new(),
-        },
-        Reason::TooFewPairs { needed, .. } => Reason::TooFewPairs {
-            usable: metric.kept,
-            needed,
-        },
-        Reason::WorseInEveryPair { needed, .. } => Reason::WorseInEveryPair {
-            usable: metric.kept,
-            needed,
-        },
-        reason => reason,
-    })
+    let mut reason = metric.reason.clone();
+    match &mut reason {
+        Reason::NewBlockingCall { call, .. } => *call = names::syscall(call),
+        Reason::FigureRefused { why, .. } | Reason::FigureMissing { why, .. } => why.clear(),
+        Reason::TooFewPairs { usable, .. } | Reason::WorseInEveryPair { usable, .. } => *usable = metric.kept,
+        _ => {}
+    }
+    Ok(reason)
 }
 
 /// The reason or remark of a series; `None` for free text if the series is `whole` without it.
-pub(super) fn series(given: SeriesReason, whole: bool) -> Option<SeriesReason> {
+pub(super) fn series(mut reason: SeriesReason, whole: bool) -> Option<SeriesReason> {
     use SeriesReason as Reason;
-    let nothing = String::new;
-    Some(match given {
-        Reason::NoGoodRound { side, .. } => Reason::NoGoodRound { side, why: nothing() },
-        Reason::NotCounted { side, .. } => Reason::NotCounted { side, why: nothing() },
-        Reason::Counts { refused, .. } => {
-            let refused: Vec<Metric> = refused.into_iter().filter(|metric| metric.is_counted()).collect();
-            if refused.is_empty() {
-                return (!whole).then_some(Reason::Elsewhere);
-            }
-            Reason::Counts {
-                remarks: Vec::new(),
-                refused: refused.into_iter().take(Metric::COUNTED.len()).collect(),
-                why: None,
-            }
+    match &mut reason {
+        Reason::NoGoodRound { why, .. } | Reason::NotCounted { why, .. } => why.clear(),
+        Reason::Counts { remarks, refused, why } if refused.iter().any(|metric| metric.is_counted()) => {
+            refused.retain(|metric| metric.is_counted());
+            refused.truncate(Metric::COUNTED.len());
+            remarks.clear();
+            *why = None;
         }
         // Two runs are never admitted.
-        Reason::OtherDigest { .. } | Reason::OtherDriver { .. } | Reason::Elsewhere | Reason::Text { .. } => {
+        Reason::Counts { .. }
+        | Reason::OtherDigest { .. }
+        | Reason::OtherDriver { .. }
+        | Reason::Elsewhere
+        | Reason::Text { .. } => {
             return (!whole).then_some(Reason::Elsewhere);
         }
-        other => other,
-    })
+        _ => {}
+    }
+    Some(reason)
 }
 
 /// Why there are no fresh rounds.
@@ -116,22 +99,20 @@ pub(super) fn no_second_stage(given: NoSecondStage) -> NoSecondStage {
 pub(super) fn notes(given: Vec<Note>) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     let mut others = 0;
-    for note in given {
-        let ours = match note {
-            Note::NoSecondStage { why } => Note::NoSecondStage {
-                why: no_second_stage(why),
-            },
-            Note::NotFinished { .. } => Note::NotFinished { why: String::new() },
-            Note::DifferentPackages { .. } => Note::DifferentPackages {
-                packages: Vec::new(),
-                more: 0,
-            },
-            known @ (Note::RoundsLeftOut { .. }
+    for mut note in given {
+        match &mut note {
+            Note::NoSecondStage { why } => *why = no_second_stage(why.clone()),
+            Note::NotFinished { why } => why.clear(),
+            Note::DifferentPackages { packages, more } => {
+                packages.clear();
+                *more = 0;
+            }
+            Note::RoundsLeftOut { .. }
             | Note::Modified { .. }
             | Note::SeveralMachines { .. }
             | Note::SharedCores
             | Note::Unlocked
-            | Note::MeasuredAtDifferentTimes) => known,
+            | Note::MeasuredAtDifferentTimes => {}
             Note::DifferentMachines { .. }
             | Note::OtherBase { .. }
             | Note::Newer
@@ -140,9 +121,9 @@ pub(super) fn notes(given: Vec<Note>) -> Vec<Note> {
                 others += 1;
                 continue;
             }
-        };
-        if !notes.contains(&ours) {
-            notes.push(ours);
+        }
+        if !notes.contains(&note) {
+            notes.push(note);
         }
     }
     if others > 0 {

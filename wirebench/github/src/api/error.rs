@@ -54,10 +54,8 @@ pub(super) fn no_response(error: &ureq::Error) -> String {
 pub(super) fn message(response: &Response) -> String {
     let value: Value = serde_json::from_slice(&response.body).unwrap_or_default();
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
-    let message = value
-        .get("message")
-        .and_then(text)
-        .unwrap_or_else(|| "no message".into());
+    let message = value.get("message").and_then(text);
+    let message = message.unwrap_or_else(|| "no message".into());
     match value.pointer("/errors/0/message").and_then(text) {
         Some(more) => format!("{message}: {more}"),
         None => message,

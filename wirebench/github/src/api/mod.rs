@@ -5,12 +5,12 @@ mod error;
 
 use std::io::Read as _;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ureq::http::Request;
-use ureq::{Agent, Body};
+use ureq::{Agent, Body, SendBody};
 
 use crate::access::{Access, is_loopback};
 pub use crate::api::error::{ApiError, Repeat};
@@ -136,13 +136,8 @@ impl Api {
             return Ok(to.to_owned());
         }
         let advice = "try again; when it stays, GitHub has changed and wirebench needs to";
-        Err(self.error(
-            "GET",
-            path,
-            Some(response.status),
-            "no address to download from",
-            advice,
-        ))
+        let status = Some(response.status);
+        Err(self.error("GET", path, status, "no address to download from", advice))
     }
 
     /// Downloads from an address outside of the API, without a token: at most `most` bytes, plus one if it is longer.
@@ -150,31 +145,11 @@ impl Api {
     /// # Errors
     /// When it cannot be read; the address, which may hold a secret, is never part of the words.
     pub fn download(&self, address: &str, most: u64) -> Result<Vec<u8>, ApiError> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let read = self
-                .agent
-                .get(address)
-                .call()
-                .map_err(|error| no_response(&error))
-                .and_then(|response| {
-                    let status = response.status().as_u16();
-                    let mut bytes = Vec::new();
-                    let body = response.into_body().into_reader();
-                    match body.take(most + 1).read_to_end(&mut bytes) {
-                        Ok(_) if status == 200 => Ok(bytes),
-                        Ok(_) => Err(format!("status {status}")),
-                        Err(error) => Err(log_safe(&error.to_string())),
-                    }
-                });
-            match read {
-                Ok(bytes) => return Ok(bytes),
-                Err(_) if tries < TRIES && self.wait(FIRST_WAIT * 2_u32.pow(tries - 1)) => {}
-                Err(why) => {
-                    return Err(self.error("GET", "the artifact's storage", None, &why, "run this workflow again"));
-                }
-            }
+        let failed = |why: &str| self.error("GET", "the artifact's storage", None, why, "run this workflow again");
+        let once = || received(self.agent.get(address).call(), most + 1).map_err(|why| failed(&why));
+        match self.repeated(Repeat::Yes, once)? {
+            Response { status: 200, body, .. } => Ok(body),
+            Response { status, .. } => Err(failed(&format!("status {status}"))),
         }
     }
 
@@ -203,13 +178,17 @@ impl Api {
         serde_json::from_slice(text).map_err(|error| self.odd(method, path, &error))
     }
 
-    /// Sends the request until there is a response that a repetition would not change.
     fn answer(&self, method: &str, path: &str, body: Option<&Value>, repeat: Repeat) -> Result<Response, ApiError> {
+        self.repeated(repeat, || self.once(method, path, body))
+    }
+
+    /// Sends a request until there is a response that a repetition would not change.
+    fn repeated(&self, repeat: Repeat, once: impl Fn() -> Result<Response, ApiError>) -> Result<Response, ApiError> {
         let mut tries = 0;
         loop {
             tries += 1;
             let backoff = FIRST_WAIT * 2_u32.pow(tries - 1);
-            let (wait, response) = match self.once(method, path, body) {
+            let (wait, response) = match once() {
                 Ok(response) => match wait_before_retry(&response, repeat, backoff) {
                     None => return Ok(response),
                     Some(wait) => (wait, Ok(response)),
@@ -224,42 +203,20 @@ impl Api {
     }
 
     fn once(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Response, ApiError> {
-        let Access {
-            api,
-            owner,
-            name,
-            token,
-            ..
-        } = &self.access;
-        let no_response = |error: &ureq::Error| {
-            let advice = "see whether the API can be reached, then run this again";
-            self.error(method, path, None, &no_response(error), advice)
-        };
+        let access = &self.access;
         let request = Request::builder()
             .method(method)
-            .uri(format!("{api}/repos/{owner}/{name}{path}"))
-            .header("Authorization", format!("Bearer {token}"))
+            .uri(format!("{}/repos/{}{path}", access.api, access.repository))
+            .header("Authorization", format!("Bearer {}", access.token))
             .header("Accept", "application/vnd.github+json")
+            .header("Content-Type", "application/json")
             .header("X-GitHub-Api-Version", "2022-11-28");
-        let response = match body {
-            Some(body) => {
-                let request = request.header("Content-Type", "application/json");
-                let request = request.body(body.to_string()).map_err(ureq::Error::Http);
-                request.and_then(|request| self.agent.run(request))
-            }
-            None => {
-                let request = request.body(()).map_err(ureq::Error::Http);
-                request.and_then(|request| self.agent.run(request))
-            }
-        };
-        let (parts, body): (_, Body) = response.map_err(|error| no_response(&error))?.into_parts();
-        let mut bytes = Vec::new();
-        let read = body.into_reader().take(LONGEST_RESPONSE).read_to_end(&mut bytes);
-        read.map_err(|error| no_response(&ureq::Error::Io(error)))?;
-        Ok(Response {
-            status: parts.status.as_u16(),
-            headers: parts.headers,
-            body: bytes,
+        let body = body.map_or_else(|| Ok(SendBody::none()), SendBody::from_json);
+        let request = body.and_then(|body| request.body(body).map_err(ureq::Error::Http));
+        let response = request.and_then(|request| self.agent.run(request));
+        received(response, LONGEST_RESPONSE).map_err(|why| {
+            let advice = "see whether the API can be reached, then run this again";
+            self.error(method, path, None, &why, advice)
         })
     }
 
@@ -291,7 +248,15 @@ impl Api {
     }
 }
 
-/// Says how long something took; for a line on stderr.
-pub fn seconds_since(start: Instant) -> String {
-    format!("{:.1} s", start.elapsed().as_secs_f64())
+/// Reads a response, of which no more than `most` bytes are read; the error is a sentence.
+fn received(response: Result<ureq::http::Response<Body>, ureq::Error>, most: u64) -> Result<Response, String> {
+    let (parts, body) = response.map_err(|error| no_response(&error))?.into_parts();
+    let mut bytes = Vec::new();
+    let read = body.into_reader().take(most).read_to_end(&mut bytes);
+    read.map_err(|error| no_response(&ureq::Error::Io(error)))?;
+    Ok(Response {
+        status: parts.status.as_u16(),
+        headers: parts.headers,
+        body: bytes,
+    })
 }

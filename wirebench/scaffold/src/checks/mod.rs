@@ -88,9 +88,8 @@ pub fn tools(project: &Project, series: &[PlannedSeries], compared: &[PlannedSer
 
 /// The packages that install the missing programs that a run needs, each once.
 pub fn packages(checks: &[Check]) -> BTreeSet<&str> {
-    let lacking = checks
-        .iter()
-        .filter(|check| check.state != State::Ok && check.name != system::CHARTS);
+    let is_lacking = |check: &&Check| check.state != State::Ok && check.name != system::CHARTS;
+    let lacking = checks.iter().filter(is_lacking);
     let how = lacking.filter_map(|check| check.how.as_deref());
     how.filter_map(install::package).collect()
 }

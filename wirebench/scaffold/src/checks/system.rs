@@ -40,9 +40,8 @@ fn jq(root: &Path) -> Check {
 
 /// Parses major and minor version from `1.7.1`, `-1.6`, `1.6-dirty`.
 fn numbers(version: &str) -> Option<(u32, u32)> {
-    let mut parts = version
-        .split(|c: char| !c.is_ascii_digit())
-        .filter(|part| !part.is_empty());
+    let parts = version.split(|c: char| !c.is_ascii_digit());
+    let mut parts = parts.filter(|part| !part.is_empty());
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
@@ -100,10 +99,8 @@ pub(super) fn machine() -> Vec<Check> {
         let how = "two or more give each side its own, and times hold stiller";
         Check::warning("cores", format!("{all}: server and driver share them"), how)
     } else {
-        Check::ok(
-            "cores",
-            format!("{all}: {server} for the server, {driver} for the driver"),
-        )
+        let found = format!("{all}: {server} for the server, {driver} for the driver");
+        Check::ok("cores", found)
     }];
     if let Ok(governor) = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") {
         let governor = governor.trim();

@@ -3,12 +3,10 @@
 
 use std::path::Path;
 
-use prost_reflect::{
-    DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor, Value,
-};
+use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
+use serde_json::Value;
 
-use super::machine::tells_of_this_machine;
-use super::probed::{ProbeContext, ProbedServer};
+use super::{ProbeContext, ProbedServer, tells_of_this_machine};
 use crate::probe::speak::PATIENCE;
 use crate::program::{slug, unique_name};
 use crate::proto;
@@ -94,7 +92,8 @@ fn probe_call(
     let mut operation = call.operation();
     let loaded = Call::load(context.root, &operation, endpoint)
         .map_err(|error| format!("{error}: where do its imports start?"))?;
-    let made_up = sample(&loaded.input(), 0);
+    let made_up = DynamicMessage::deserialize(loaded.input(), sample(&loaded.input(), 0));
+    let made_up = made_up.unwrap_or_else(|_| DynamicMessage::new(loaded.input()));
     let mut last = String::new();
     for message in [serde_json::to_string(&made_up).unwrap_or_default(), "{}".to_owned()] {
         let Ok(frame) = loaded.request_frame(&message) else {
@@ -144,38 +143,29 @@ fn declare(call: &proto::Call, operation: GrpcOperation, listed: Option<bool>, p
     probed.declare(name, Operation::Grpc(operation), request, String::new());
 }
 
-/// A message with a value in every field: texts "world", numbers 1; of a oneof only the first.
-fn sample(kind: &MessageDescriptor, depth: usize) -> DynamicMessage {
-    let mut message = DynamicMessage::new(kind.clone());
-    if depth >= DEEPEST || kind.full_name().starts_with("google.protobuf.") {
-        return message;
-    }
+/// A message as JSON with a value in every field: texts "world", numbers 1; of a oneof only the first.
+fn sample(kind: &MessageDescriptor, depth: usize) -> Value {
     let is_later = |field: &FieldDescriptor| {
         let first = field.containing_oneof().and_then(|group| group.fields().next());
         first.is_some_and(|first| first.number() != field.number())
     };
     let left_out = |field: &FieldDescriptor| field.is_list() || field.is_map() || is_later(field);
-    for field in kind.fields().filter(|field| !left_out(field)) {
-        if let Some(value) = value(&field, depth) {
-            message.set_field(&field, value);
-        }
-    }
-    message
+    let fields = kind.fields().filter(|field| depth < DEEPEST && !left_out(field));
+    let named = |field: FieldDescriptor| Some((field.json_name().to_owned(), value(&field, depth)?));
+    Value::Object(fields.filter_map(named).collect())
 }
 
 fn value(field: &FieldDescriptor, depth: usize) -> Option<Value> {
     Some(match field.kind() {
-        Kind::Double => Value::F64(1.0),
-        Kind::Float => Value::F32(1.0),
-        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Value::I32(1),
-        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Value::I64(1),
-        Kind::Uint32 | Kind::Fixed32 => Value::U32(1),
-        Kind::Uint64 | Kind::Fixed64 => Value::U64(1),
-        Kind::Bool => Value::Bool(true),
-        Kind::String => Value::String("world".into()),
-        Kind::Bytes => Value::Bytes(bytes::Bytes::from_static(b"world")),
-        Kind::Enum(kind) => Value::EnumNumber(kind.values().map(|value| value.number()).find(|number| *number != 0)?),
+        Kind::Bool => true.into(),
+        Kind::String => "world".into(),
+        // The same in base64.
+        Kind::Bytes => "d29ybGQ=".into(),
+        Kind::Enum(kind) => (kind.values().map(|value| value.number()))
+            .find(|number| *number != 0)?
+            .into(),
         Kind::Message(kind) if kind.full_name().starts_with("google.protobuf.") => return None,
-        Kind::Message(kind) => Value::Message(sample(&kind, depth + 1)),
+        Kind::Message(kind) => sample(&kind, depth + 1),
+        _ => 1.into(),
     })
 }

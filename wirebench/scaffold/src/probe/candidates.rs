@@ -46,11 +46,8 @@ pub(super) fn candidates(
     let mut found: Vec<Candidate> = Vec::new();
     let mut changing: BTreeSet<String> = BTreeSet::new();
     let listed_at = |place| Some((place, openapi::operations(&get(place)?.body)?));
-    let listed = openapi::PLACES.into_iter().find_map(listed_at);
-    for (place, one) in listed
-        .into_iter()
-        .flat_map(|(place, all)| all.into_iter().map(move |one| (place, one)))
-    {
+    let (place, listed) = openapi::PLACES.split(' ').find_map(listed_at).unwrap_or_default();
+    for one in listed {
         if one.method == "GET" {
             found.push(Candidate {
                 template: one.template,
@@ -183,9 +180,8 @@ pub(super) fn values<'a>(bodies: impl Iterator<Item = &'a [u8]>) -> BTreeMap<Str
 
 /// A path with its one parameter filled by what responses have for its name, or for the last part of it: `user_id`, `id`.
 pub(super) fn with_values(template: &str, values: &BTreeMap<String, Vec<String>>) -> Vec<String> {
-    let mut names = PARAMETER
-        .captures_iter(template)
-        .map(|found| found[1].to_ascii_lowercase());
+    let names = PARAMETER.captures_iter(template);
+    let mut names = names.map(|found| found[1].to_ascii_lowercase());
     let (Some(name), None) = (names.next(), names.next()) else {
         return Vec::new();
     };

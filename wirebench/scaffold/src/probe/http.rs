@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use regex::Regex;
 
 use super::candidates::{Candidate, USUAL, candidates, values, with_values};
-use super::machine::tells_of_this_machine;
-use super::probed::ProbedServer;
 use super::speak::{get, redirect};
+use super::{ProbedServer, tells_of_this_machine};
 use crate::files::{Files, pattern};
 use crate::program::{Program, slug, unique_name};
 use crate::routes::{self, Route};
@@ -31,7 +30,8 @@ const PAUSE: Duration = Duration::from_millis(400);
 const SLOW: Duration = Duration::from_millis(100);
 /// A path that should not exist.
 const UNKNOWN_PATH: &str = "/wirebench-asks-for-nothing";
-static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
+/// Paths of health checks.
+pub(crate) static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?i)/_?(?:healthz|healthcheck|health|readyz|readiness|ready|livez|ping)(?:/(?:live|ready))?$")
 });
 /// Pages about the server, such as documentation, which are not declared.
@@ -240,10 +240,8 @@ fn about_failed(open: &[(String, String, String)]) -> Vec<String> {
     const MOST: usize = 2;
     const LISTED: usize = 6;
     if open.len() > MOST {
-        let named = open
-            .iter()
-            .take(LISTED)
-            .map(|(path, said, _)| format!("{path} ({said})"));
+        let named = open.iter().take(LISTED);
+        let named = named.map(|(path, said, _)| format!("{path} ({said})"));
         let more = (open.len() > LISTED).then(|| format!("and {} more", open.len() - LISTED));
         let list: Vec<String> = named.chain(more).collect();
         let (many, list) = (open.len(), list.join(", "));

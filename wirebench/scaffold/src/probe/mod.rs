@@ -3,20 +3,18 @@
 
 mod calls;
 mod candidates;
-mod confirm;
 mod http;
-mod machine;
 mod openapi;
-mod probed;
 mod speak;
 mod start;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+pub(crate) use self::http::HEALTH;
 use self::http::KnownRoutes;
-pub use self::probed::ProbeContext;
-pub(crate) use self::probed::{CONNECTIONS, Evidence, ProbeFailure, ProbedServer};
 pub(crate) use self::start::declared_with;
 use self::start::{Launcher, Running};
 use crate::files::Files;
@@ -30,9 +28,113 @@ use wirebench_declare::server::{self, Before, Operation, Ready, Server};
 use wirebench_declare::span::Span;
 use wirebench_declare::tier::Part;
 use wirebench_engine::measure::build::Builder;
+use wirebench_engine::measure::captured::Captured;
 use wirebench_engine::measure::cores::Cores;
+use wirebench_engine::measure::endpoint::Endpoint;
+use wirebench_engine::measure::error::MeasureError;
+use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::listening;
+use wirebench_engine::measure::request::Request;
 use wirebench_engine::measure::side::Side;
+use wirebench_engine::measure::target::Target;
+use wirebench_engine::measure::tls::TlsFiles;
+use wirebench_record::run::VariantRevision;
+
+/// The context of a probe.
+pub struct ProbeContext<'a> {
+    /// The folder that commands run in.
+    pub root: &'a Path,
+    /// The name of the code, for the messages of a build.
+    pub revision: VariantRevision,
+    /// The certificate that servers show.
+    pub tls: &'a TlsFiles,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+    /// Receives progress lines.
+    pub say: &'a dyn Fn(&str),
+}
+
+/// The connections of a load, if the server has no reason for fewer.
+pub(crate) const CONNECTIONS: u32 = 10;
+
+/// A probed server, ready to be declared.
+#[derive(Debug, Clone)]
+pub(crate) struct ProbedServer {
+    /// The declaration.
+    pub(crate) server: Server,
+    /// The evidence for keys of the declaration.
+    pub(crate) evidence: BTreeMap<&'static str, String>,
+    /// The evidence for each operation.
+    pub(crate) operations: BTreeMap<String, Evidence>,
+    /// Other paths with a response, which are not declared.
+    pub(crate) more: Vec<String>,
+    /// The open questions.
+    pub(crate) questions: Vec<String>,
+    /// Whether it closes a connection after each response: load generators that keep connections cannot measure it.
+    pub(crate) closes: bool,
+    /// The connections of its load.
+    pub(crate) connections: u32,
+}
+
+impl ProbedServer {
+    /// A server without operations yet.
+    pub(crate) fn new(server: Server, evidence: BTreeMap<&'static str, String>) -> Self {
+        Self {
+            server,
+            evidence,
+            operations: BTreeMap::new(),
+            more: Vec::new(),
+            questions: Vec::new(),
+            closes: false,
+            connections: CONNECTIONS,
+        }
+    }
+
+    /// Declares an operation with its evidence.
+    pub(crate) fn declare(&mut self, name: String, operation: Operation, request: String, expect: String) {
+        self.operations.insert(name.clone(), Evidence { request, expect });
+        self.server.operations.insert(name, operation);
+    }
+
+    /// The failure of this probe, with the questions so far.
+    fn failure(&mut self, reason: String) -> ProbeFailure {
+        ProbeFailure {
+            questions: std::mem::take(&mut self.questions),
+            ..reason.into()
+        }
+    }
+}
+
+/// The evidence for an operation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Evidence {
+    /// Where the request comes from.
+    pub(crate) request: String,
+    /// The origin of the expected response.
+    pub(crate) expect: String,
+}
+
+/// Why a program could not be probed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ProbeFailure {
+    /// The reason.
+    pub(crate) reason: String,
+    /// The question to be answered first, if known.
+    pub(crate) questions: Vec<String>,
+    /// How it was started, if it listened.
+    pub(crate) way: Option<PortSetting>,
+    /// True if it could not be built.
+    pub(crate) is_of_build: bool,
+}
+
+impl From<String> for ProbeFailure {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            ..Self::default()
+        }
+    }
+}
 
 /// Some servers listen before they know their routes (Javalin: 0.3 s), and answer 404 until then. They get this time, and
 /// half of what they took to listen, which grows with the load of the machine.
@@ -71,7 +173,7 @@ pub(super) fn probe(
         let least = Duration::from_secs((running.listened_after.as_secs() + 1) * 4);
         running.stop();
         probed.server.front.ready_timeout = Span(least.max(READY_AT_LEAST));
-        confirm::confirm(&launcher, &mut probed)
+        confirm(&launcher, &mut probed)
     };
     // It listened when it was started in this way.
     ask().map_err(|why| ProbeFailure {
@@ -127,9 +229,11 @@ fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), Pr
     let began = Instant::now();
     let (folder, servers) = (context.root.to_path_buf(), std::slice::from_ref(server));
     let mut side = Side::new(context.revision.clone(), folder.clone(), servers);
+    let log = tempfile::NamedTempFile::new().map_err(|error| format!("a temporary file cannot be made: {error}"))?;
     let builder = Builder {
         folder,
         interrupt: context.interrupt.clone(),
+        log: Some(log.path().to_owned()),
         ..Builder::default()
     };
     side.build([server.name.as_str()].into_iter(), &builder);
@@ -215,6 +319,98 @@ fn probe_running(
     Ok(())
 }
 
+/// Requests for each operation after the new start.
+const TIMES: usize = 2;
+
+/// Starts it again and requests every operation. An expected response that is not repeated is left out; an operation
+/// that still fails becomes a question.
+///
+/// # Errors
+/// When it does not get ready as declared, or no operation is left.
+fn confirm(launcher: &Launcher, probed: &mut ProbedServer) -> Result<(), ProbeFailure> {
+    (launcher.context.say)(&format!("{}: starting it again, as declared", probed.server.name));
+    let target =
+        Target::start(launcher.side, &probed.server, &launcher.launch_context()).map_err(|error| error.to_string())?;
+    let address = target.front.address.clone();
+    let names: Vec<String> = probed.server.operations.keys().cloned().collect();
+    for name in names {
+        if let Err(error) = passes(launcher, &probed.server, &name, &address) {
+            amend(launcher, probed, &name, &address, &error.to_string());
+        } else if let Some(Evidence { expect, .. }) = probed.operations.get_mut(&name) {
+            match &probed.server.operations[&name] {
+                Operation::Http(http) if http.expected_body.is_some() => expect.push_str(", and after a new start"),
+                Operation::Grpc(grpc) if grpc.expected_message.is_some() => {
+                    "the same before and after a new start".clone_into(expect);
+                }
+                _ => {}
+            }
+        }
+    }
+    // An error means that it has ended already.
+    let _ = target.stop();
+    if probed.server.operations.is_empty() {
+        return Err(probed.failure("no operation answered again after a new start".into()));
+    }
+    Ok(())
+}
+
+/// Declares only the status of an operation whose response differs; removes the operation if that fails too.
+fn amend(launcher: &Launcher, probed: &mut ProbedServer, name: &str, address: &str, why: &str) {
+    match probed.server.operations.get_mut(name) {
+        Some(Operation::Http(http)) => http.expected_body = None,
+        Some(Operation::Grpc(grpc)) => grpc.expected_message = None,
+        Some(Operation::Bench(_)) | None => {}
+    }
+    if passes(launcher, &probed.server, name, address).is_ok() {
+        if let Some(evidence) = probed.operations.get_mut(name) {
+            evidence.expect = "the response differs between requests or starts, so only the status is checked".into();
+        }
+        return;
+    }
+    probed.server.operations.remove(name);
+    probed.operations.remove(name);
+    probed.questions.push(format!(
+        "{name} did not answer again after a new start ({why}): what does it need?"
+    ));
+}
+
+fn passes(launcher: &Launcher, server: &Server, name: &str, address: &str) -> Result<(), MeasureError> {
+    let operation = &server.operations[name];
+    // Every operation that is left is of the kind that the protocols carry.
+    let protocol = server.protocols[0];
+    let ca = launcher.context.tls.certificate();
+    let endpoint = Endpoint {
+        address,
+        protocol,
+        ca: &ca,
+    };
+    let request = Request::new(launcher.context.root, server, operation, endpoint, &Captured::new())?;
+    for _ in 0..TIMES {
+        request.check(address)?;
+    }
+    Ok(())
+}
+
+/// Shorter values stand in many texts by chance.
+const SHORTEST: usize = 8;
+
+/// Values of the environment, as they are and as JSON writes them, and the machine's name as a JSON string.
+static TEXTS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let json = |text: &str| serde_json::Value::from(text).to_string();
+    let values = std::env::vars_os().filter_map(|(_, value)| value.into_string().ok());
+    let values = values.filter(|value| value.len() >= SHORTEST);
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    values
+        .flat_map(|value| [json(&value).trim_matches('"').to_owned(), value])
+        .chain(name.map(|name| json(name.trim())))
+        .collect()
+});
+
+/// True if a text has one of them.
+pub(super) fn tells_of_this_machine(text: &str) -> bool {
+    TEXTS.iter().any(|one| text.contains(one))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,7 +422,7 @@ mod tests {
     fn a_server_of_requests_and_calls_keeps_its_requests() {
         let main = "package main\nfunc main() { http.ListenAndServe(\":1\", nil); grpc.NewServer() }\n";
         let files = Files::of(&[("go.mod", "module x\n"), ("main.go", main)]);
-        let mut probed = guess::guessed(&recipes::programs(&files)[0], &[], None);
+        let mut probed = guess::guessed(&files, &recipes::programs(&files)[0], &[]);
         assert_eq!(probed.server.operations.len(), 2);
         keep_one_kind(&mut probed);
         let names: Vec<&str> = probed.server.operations.keys().map(String::as_str).collect();
@@ -238,5 +434,14 @@ mod tests {
         probed.server.operations.clear();
         keep_one_kind(&mut probed);
         assert_eq!(probed.server.protocols, [Protocol::Http]);
+    }
+
+    #[test]
+    fn a_variable_of_the_environment_and_the_name_are_known_again() {
+        let path = std::env::var("PATH").unwrap();
+        assert!(tells_of_this_machine(&format!("[\"PATH={path}\"]")));
+        let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        assert!(tells_of_this_machine(&format!("{{\"host\": \"{}\"}}", name.trim())));
+        assert!(!tells_of_this_machine("{\"city\":\"Kyiv\"}"));
     }
 }

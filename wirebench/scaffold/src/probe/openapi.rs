@@ -2,17 +2,9 @@
 
 use serde_json::Value;
 
-/// Where servers keep the document.
-pub(super) const PLACES: [&str; 8] = [
-    "/openapi.json",
-    "/swagger.json",
-    "/v3/api-docs",
-    "/swagger/v1/swagger.json",
-    "/swagger/doc.json",
-    "/api-docs",
-    "/docs/json",
-    "/documentation/json",
-];
+/// Where servers keep the document, parted by blanks.
+pub(super) const PLACES: &str = "/openapi.json /swagger.json /v3/api-docs /swagger/v1/swagger.json /swagger/doc.json /api-docs \
+    /docs/json /documentation/json";
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// An operation of the document.
@@ -35,9 +27,8 @@ pub(super) fn operations(text: &[u8]) -> Option<Vec<ListedOperation>> {
     for (template, item) in document.get("paths")?.as_object()? {
         for method in METHODS {
             let Some(operation) = item.get(method) else { continue };
-            let lists = [item, operation]
-                .into_iter()
-                .filter_map(|place| place["parameters"].as_array());
+            let lists = [item, operation].into_iter();
+            let lists = lists.filter_map(|place| place["parameters"].as_array());
             let parameters: Vec<&Value> = lists.flatten().map(|one| resolved(&document, one)).collect();
             found.push(ListedOperation {
                 method: method.to_ascii_uppercase(),
@@ -63,10 +54,8 @@ fn base(document: &Value) -> String {
 
 /// Resolves a `$ref` within the document; returns other values unchanged.
 fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
-    let target = value["$ref"]
-        .as_str()
-        .and_then(|way| document.pointer(way.strip_prefix('#')?));
-    target.unwrap_or(value)
+    let way = value["$ref"].as_str().and_then(|way| way.strip_prefix('#'));
+    way.and_then(|way| document.pointer(way)).unwrap_or(value)
 }
 
 fn filled(document: &Value, template: &str, parameters: &[&Value]) -> String {
@@ -83,11 +72,8 @@ fn filled(document: &Value, template: &str, parameters: &[&Value]) -> String {
             _ => {}
         }
     }
-    if query.is_empty() {
-        path
-    } else {
-        format!("{path}?{}", query.join("&"))
-    }
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("{path}{mark}{}", query.join("&"))
 }
 
 /// An example or default where the document has one; otherwise a value of the parameter's type.
@@ -124,8 +110,7 @@ fn sample(document: &Value, parameter: &Value) -> String {
 /// A value as a part of a path or query.
 fn encoded(value: &str) -> String {
     let each = value.bytes().map(|byte| match byte {
-        b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        b'-' | b'.' | b'_' | b'~' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
         _ => format!("%{byte:02X}"),
     });
     each.collect()

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::probed::{ProbeContext, ProbeFailure};
+use super::{ProbeContext, ProbeFailure};
 use crate::port_settings::PortSetting;
 use wirebench_declare::args::Arg;
 use wirebench_declare::server::Server;

@@ -70,7 +70,7 @@ env = { KEMAL_ENV = "production", PORT = "{port}" }
         )
     );
     assert_eq!(
-        found[0].hints.port,
+        found[0].port,
         Some(PortSetting::variable("PORT".into(), "{port}".into()))
     );
     assert_eq!(found[0].env["KEMAL_ENV"], "production");
@@ -98,7 +98,7 @@ fn what_a_repository_says_itself_goes_first_and_is_the_only_server_of_its_projec
         ]
     );
     assert_eq!(
-        found[0].hints.port,
+        found[0].port,
         Some(PortSetting::variable("PORT".into(), "{port}".into()))
     );
     assert_eq!(
@@ -192,7 +192,7 @@ fn every_start_script_of_node_is_a_program() {
         (true, false, false, true)
     );
     assert_eq!(
-        found[0].hints.port,
+        found[0].port,
         Some(PortSetting::variable("PORT".into(), "{port}".into()))
     );
 }
@@ -224,7 +224,7 @@ fn a_program_of_node_that_a_script_compiles_is_built_and_started_by_itself() {
     let build = "sh -c npm ci --no-audit --no-fund --prefix api && npm --prefix api run build";
     assert_told(&pairs, &[("shop", build, "node dist/main")]);
     assert_eq!(found(&pairs)[0].folder.as_deref(), Some("api"));
-    assert_eq!(found(&pairs)[0].hints.port, Some(PortSetting::fixed(3000)));
+    assert_eq!(found(&pairs)[0].port, Some(PortSetting::fixed(3000)));
     let package = r#"{"name":"shop","scripts":{"start":"nest start"},"dependencies":{"@nestjs/core":"11"}}"#;
     let install = "npm install --no-audit --no-fund --prefix .";
     assert_told(
@@ -368,7 +368,7 @@ fn a_module_of_maven_is_packaged_and_its_jar_is_started() {
         &[("pom.xml", top), ("api/pom.xml", SPRING_POM)],
         &[("api", &reactor, &jar("api"))],
     );
-    let port = &found(&[("pom.xml", SPRING_POM)])[0].hints.port;
+    let port = &found(&[("pom.xml", SPRING_POM)])[0].port;
     assert_eq!(
         *port,
         Some(PortSetting::variable("SERVER_PORT".into(), "{port}".into()))
@@ -419,7 +419,7 @@ fn a_web_project_of_dotnet_is_published_and_told_its_address() {
         "ASPNETCORE_URLS".into(),
         "http://{address}".into(),
     ));
-    assert_eq!(found(&pairs)[0].hints.port, port);
+    assert_eq!(found(&pairs)[0].port, port);
 }
 
 #[test]
