@@ -18,7 +18,7 @@ use wirebench_declare::project::Config;
 
 pub use across::across;
 pub use paired::paired;
-pub use screen::{SecondStage, Time, next_stage, pair_costs, second_stage};
+pub use screen::{next_stage, pair_costs};
 
 /// The largest probability that a comparison of equal code calls regressed any metric that gates at every size.
 pub const ALPHA_GATING: f64 = 0.04;

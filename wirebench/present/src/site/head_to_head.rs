@@ -1,16 +1,13 @@
 //! HTTP, gRPC or gRPC-web for this job? The servers of one run beside the first of them, a row for each job, loaded by the same driver.
 
-mod sweep;
-
 use askama::Template;
 
-use self::sweep::{Sweep, sweeps};
 use crate::report::format::{machines, plural, three_digits};
 use crate::report::head_to_head::{BOUNDS, cells, times};
 use crate::report::pacing::offered;
 use crate::site::frame::{Frame, Revision, Site, SitePage};
 use crate::site::run_list;
-use crate::site::scale::{self, Log, Ratio};
+use crate::site::scale::{self, Log};
 use crate::site::shown::{instant, is_id, name};
 use crate::site::svg::{Markup, Path, Svg};
 use wirebench_judge::summary::head_to_head::{Bounds, Multiple, Relative, is_grpc, relatives};
@@ -52,7 +49,6 @@ struct Shown {
     started: String,
     machine: String,
     jobs: Vec<Job>,
-    sweeps: Vec<Sweep>,
 }
 
 /// A server beside the first one that the same driver loaded with the same work.
@@ -99,7 +95,6 @@ impl Shown {
             started: instant(&run.started_at),
             machine: machines(run),
             jobs: jobs(&sections),
-            sweeps: sweeps(run),
         }
     }
 }
@@ -115,17 +110,14 @@ fn jobs(sections: &[Section]) -> Vec<Job> {
                 .map(|relative| (section.scenario, relative))
         })
         .collect();
-    let ratios: Vec<Ratio> = all
-        .iter()
-        .filter_map(|(_, job)| job.server_cpu.map(Ratio::from))
-        .collect();
-    let axis = scale::axis(ratios.iter(), (6.0, BAR.0 - 6.0));
+    let ratios = all.iter().filter_map(|(_, job)| job.server_cpu);
+    let axis = scale::axis(ratios.map(|found| (found.low, found.high)), (6.0, BAR.0 - 6.0));
     let job = |(scenario, relative): &(&str, Relative)| {
         let series = relative.row.series;
         Job {
             scenario: name(scenario),
             about: offered(&series.load),
-            driver: name(relative.driver),
+            driver: name(&series.driver),
             server: name(&series.server),
             first: name(&relative.first.series.server),
             class: class(&series.protocol),

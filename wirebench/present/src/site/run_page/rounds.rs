@@ -264,7 +264,7 @@ fn axis(whole: Spread) -> Linear {
 
 fn draw(series: &Series, metric: Metric, axis: Linear, alt: &str) -> Markup {
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    for tick in axis.ticks(3.0, 1.0) {
+    for tick in axis.ticks(3.0) {
         let y = axis.at(tick);
         svg.line("grid", (LEFT, y), (WIDTH - RIGHT, y));
         svg.text("tick", (LEFT - 6.0, y + 4.0), Anchor::End, &figure(metric, tick));
