@@ -9,8 +9,8 @@ use crate::import::traces::{self, ImportedTrace};
 pub use crate::load::Beside;
 use crate::load::{StoredRuns, TrendInput, load};
 use crate::runs::{Column, failure, judge_runs, timeline};
+use crate::trace::JudgedTrace;
 pub use crate::trace::RUNS_SOURCE;
-use crate::trace::{JudgedTrace, SegmentPlaces};
 use crate::trend::{TrendQuery, assemble};
 use wirebench_record::history::{FACTS, Facts, StoredMetric, StoredRun, StoredSeries};
 use wirebench_record::site::Level;
@@ -64,8 +64,6 @@ pub struct TraceValues {
     pub half_permille: Vec<f64>,
     /// Places without a judged value, with the reason.
     pub failures: Vec<(usize, String)>,
-    /// Where its segments lie.
-    pub segments: Vec<SegmentPlaces>,
 }
 
 /// Follows every selected series through a history, and through what is given beside it.
@@ -113,8 +111,7 @@ pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> 
             });
         }
     }
-    let places = values.iter().map(|values| values.segments.as_slice());
-    let trend = assemble(traces, places, query, loaded.stored.len(), loaded.skipped);
+    let trend = assemble(traces, query, loaded.stored.len(), loaded.skipped);
     FollowedHistory {
         facts,
         trend,
@@ -177,7 +174,6 @@ pub(super) fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &St
             Basis::Value => Vec::new(),
         },
         half_permille: spread(|column| &column.half_permille),
-        segments: judged.segments,
     };
     (judged.trace, values)
 }
@@ -203,7 +199,6 @@ fn imported_values(imported: ImportedTrace, timeline: usize, places: usize) -> (
         ratios: Vec::new(),
         half_permille: Vec::new(),
         failures: with_wild(refused, imported.judged.wild),
-        segments: imported.judged.segments,
     };
     (imported.judged.trace, values)
 }
@@ -228,13 +223,14 @@ impl TraceValues {
 
     /// The medians of the judged values between breaks and steps. Only segments with the basis of the newest one have levels,
     /// because levels of values cannot be drawn among ratios.
-    pub fn levels(&self) -> Vec<Level> {
+    pub fn levels(&self, trace: &Trace) -> Vec<Level> {
         let mut found = Vec::new();
-        let newest = self.segments.last().map(|segment| segment.basis);
-        for segment in self.segments.iter().filter(|segment| Some(segment.basis) == newest) {
-            let mut from = segment.first;
-            let ends = segment.steps.iter().map(|step| (step.last_before, step.first_after));
-            for (to, next) in ends.chain([(segment.last, segment.last)]) {
+        let newest = trace.segments.last().map(|segment| segment.basis);
+        for segment in trace.segments.iter().filter(|segment| Some(segment.basis) == newest) {
+            let (mut from, last) = segment.places;
+            let steps = segment.change_points.iter().map(|step| step.places);
+            let ends = steps.map(|step| (step.last_before, step.first_after));
+            for (to, next) in ends.chain([(last, last)]) {
                 let within = self.judged().get(from..=to).unwrap_or_default().iter().copied();
                 let within: Vec<f64> = within.filter(|value| value.is_finite()).collect();
                 if let Some(level) = median(&within) {

@@ -1,7 +1,6 @@
 //! Prints how often a verdict is wrong on a model of a noisy machine: the simulated figures of docs/VERDICT.md.
 //!
 //! Usage: `lab/scripts/rates.sh`. Each line is one row: comparisons, how many were flagged, the rate with its exact 95 % interval.
-#![expect(clippy::cast_precision_loss, reason = "counts")]
 
 use std::time::Duration;
 

@@ -138,10 +138,7 @@ fn pair(series: &Series, number: u32) -> Option<(Round, Round)> {
     of(Variant::Baseline).zip(of(Variant::Candidate))
 }
 
-#[expect(
-    clippy::cast_sign_loss,
-    reason = "a share of a CPU time, positive and far below 2^53 ns"
-)]
+#[expect(clippy::cast_sign_loss, reason = "a share of a CPU time is positive")]
 fn share(ns: u64, of: f64) -> u64 {
     (ns as f64 * of) as u64
 }

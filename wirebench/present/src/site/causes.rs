@@ -219,13 +219,12 @@ fn newest_first(mut points: Vec<ChangePointView>) -> Vec<ChangePointView> {
 fn unsorted(site: &Site, source: &Source, series: &Series) -> Vec<ChangePointView> {
     let mut points = Vec::new();
     for drawn in &series.metrics {
-        let segments = drawn.trace.segments.iter().zip(&drawn.values.segments).enumerate();
-        for (number, (segment, places)) in segments {
+        for (number, segment) in drawn.trace.segments.iter().enumerate() {
             let current = number + 1 == drawn.trace.segments.len();
-            let steps = segment.change_points.iter().zip(&places.steps);
-            points.extend(steps.map(|(point, at)| ChangePointView {
-                after_mark: current && at.first_after > source.mark.at,
-                course: spark::around(drawn.judged(), (places.first, at.first_after, places.last)),
+            let (first, last) = segment.places;
+            points.extend(segment.change_points.iter().map(|point| ChangePointView {
+                after_mark: current && point.places.first_after > source.mark.at,
+                course: spark::around(drawn.judged(), (first, point.places.first_after, last)),
                 ..view(site, source.line, series, drawn, point)
             }));
         }

@@ -270,7 +270,6 @@ mod tests {
             ratios: Vec::new(),
             half_permille: Vec::new(),
             failures: Vec::new(),
-            segments: Vec::new(),
         };
         let line = SourceTimeline {
             source: source.into(),

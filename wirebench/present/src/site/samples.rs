@@ -51,6 +51,7 @@ pub(super) fn trend() -> Trend {
         noise: None,
         first: push(),
         last: push(),
+        places: (0, 39),
         points: 40,
         level: 1.0,
         resolvable_percent: resolvable,

@@ -111,7 +111,7 @@ impl<'a> Row<'a> {
     /// of pairs.
     #[expect(
         clippy::cast_sign_loss,
-        reason = "a float turned into an integer saturates, and is positive here"
+        reason = "a float as an integer saturates, and is positive here"
     )]
     pub fn pairs_to_see(&self, percent: f64) -> Option<u32> {
         let metric = self.metric?;
