@@ -67,17 +67,13 @@ impl Cause {
 }
 
 /// Every cause of every source, the newest first; of each only the change points that are `wanted`.
-pub(super) fn causes(
-    site: &Site,
-    sources: &[Source],
-    groups: &[Group],
-    wanted: impl Fn(&ChangePointView) -> bool,
-) -> Vec<Cause> {
+pub(super) fn causes(site: &Site, sources: &[Source], wanted: impl Fn(&ChangePointView) -> bool) -> Vec<Cause> {
     let mut causes = Vec::new();
     for source in sources {
         let mut left = of_source(site, source);
         left.reverse();
-        for group in groups.iter().filter(|group| group.source == source.line.source) {
+        let groups = site.input.followed.trend.groups.iter();
+        for group in groups.filter(|group| group.source == source.line.source) {
             let rows = group.steps.iter().filter_map(|step| take(&mut left, step));
             let rows: Vec<ChangePointView> = rows.filter(|row| wanted(row)).collect();
             if !rows.is_empty() {

@@ -16,20 +16,21 @@ use wirebench_record::run::{Bound, Run, Variant};
 
 pub(super) const PAGE: SitePage = SitePage {
     applies: run_list::PAGE.applies,
-    ..SitePage::new("head-to-head.html", "Head to head", |frame, context| {
-        let runs = context.input.runs.iter().map(|paged| &paged.run);
-        render(frame, runs, context.site, &|id| context.with_page.contains(id))
+    ..SitePage::new("head-to-head.html", "Head to head", |frame| {
+        let site = frame.site;
+        let runs = site.input.runs.iter().map(|paged| &paged.run);
+        render(frame, runs, &|id| site.with_page.contains(id))
     })
 };
 
 #[derive(Template)]
 #[template(path = "head_to_head.html")]
-struct Page {
-    frame: Frame,
+struct Page<'a> {
+    frame: Frame<'a>,
     shown: Option<Shown>,
 }
 
-impl Page {
+impl Page<'_> {
     /// What gRPC costs compared with HTTP, without the full stop.
     fn headline(&self) -> &str {
         let first = self.shown.as_ref().and_then(|shown| shown.answer.first());
@@ -72,14 +73,13 @@ struct Job {
 fn render<'a>(
     frame: Frame,
     runs: impl IntoIterator<Item = &'a Run>,
-    site: &Site,
     paged: &dyn Fn(&str) -> bool,
 ) -> Result<String, askama::Error> {
     let has_jobs = |run: &&Run| sections(run).iter().any(|section| !relatives(section).is_empty());
     let newest = (runs.into_iter().filter(has_jobs)).max_by(|a, b| a.started_at.cmp(&b.started_at));
     Page {
+        shown: newest.map(|run| Shown::of(run, frame.site, paged)),
         frame,
-        shown: newest.map(|run| Shown::of(run, site, paged)),
     }
     .render()
 }
@@ -231,7 +231,7 @@ mod tests {
 
     fn page(run: &Run) -> String {
         let site = samples::site();
-        render(PAGE.frame(&site), [run], &site, &|_| true).unwrap()
+        render(PAGE.frame(&site), [run], &|_| true).unwrap()
     }
 
     #[test]
@@ -317,7 +317,7 @@ mod tests {
         alone.series.retain(|series| series.server == "http");
         let site = samples::site();
         let runs = [&older, &newer, &alone];
-        let page = render(PAGE.frame(&site), runs, &site, &|id| id == "alone").unwrap();
+        let page = render(PAGE.frame(&site), runs, &|id| id == "alone").unwrap();
         assert!(page.contains("newer") && !page.contains("alone"));
         assert!(!page.contains("run/newer.html"), "only runs with a page are linked");
     }
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn without_such_a_run_it_says_how_to_make_one() {
         let site = samples::site();
-        let none = render(PAGE.frame(&site), std::iter::empty(), &site, &|_| true).unwrap();
+        let none = render(PAGE.frame(&site), std::iter::empty(), &|_| true).unwrap();
         assert!(none.contains("No run asks several servers") && none.contains("wirebench run"));
     }
 

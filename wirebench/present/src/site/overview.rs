@@ -5,7 +5,7 @@ use askama::Template;
 use crate::report::cause::{Moved, answer};
 use crate::report::format::{plural, time};
 use crate::site::causes::{Cause, ChangePointView, causes};
-use crate::site::frame::{Context, Frame, STALE_DAYS, Site, SitePage};
+use crate::site::frame::{Frame, STALE_DAYS, Site, SitePage};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::head_to_head::{class, cpu_sentence};
 use crate::site::series_view::sentence;
@@ -15,7 +15,6 @@ use wirebench_history::standing::{FEWEST_VALUES, Standing};
 use wirebench_judge::summary::{Row, Section, sections};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::Run;
-use wirebench_record::trend::Group;
 
 pub(super) const PAGE: SitePage = SitePage::new("index.html", "Overview", render);
 
@@ -29,7 +28,7 @@ const GLANCE: usize = 24;
 #[derive(Template)]
 #[template(path = "overview.html")]
 struct Page<'a> {
-    frame: Frame,
+    frame: Frame<'a>,
     /// The answer: what is worse, and since when.
     headline: String,
     class: &'static str,
@@ -168,25 +167,21 @@ fn prefix(name: &str) -> &str {
     end.filter(|end| *end > 0).map_or(name, |end| &name[..end])
 }
 
-fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
-    let trend = &context.input.followed.trend;
-    let view = |source| source_view(context.site, source, &trend.groups);
-    let sources: Vec<SourceView> = context.sources.iter().map(view).collect();
+fn render(frame: Frame) -> Result<String, askama::Error> {
+    let site = frame.site;
+    let sources: Vec<SourceView> = (site.sources.iter()).map(|source| source_view(site, source)).collect();
     let (headline, class) = headline(&sources);
     let is_early = sources.iter().all(|source| source.tally.compared() == 0);
-    let newest = context.input.runs.last().filter(|_| is_early);
+    let newest = site.input.runs.last().filter(|_| is_early);
     Page {
         frame,
         headline,
         class,
-        stale: context.site.stale(context.input),
-        newest: context
-            .site
-            .measured_until(context.input)
-            .map_or_else(String::new, |until| until.to_string()),
+        stale: site.stale(),
+        newest: (site.measured_until()).map_or_else(String::new, |until| until.to_string()),
         sources,
         first: newest.and_then(|paged| FirstNumbers::of(&paged.run)),
-        skipped: trend.skipped.clone(),
+        skipped: site.input.followed.trend.skipped.clone(),
     }
     .render()
 }
@@ -214,14 +209,14 @@ fn headline(sources: &[SourceView]) -> (String, &'static str) {
     (words.to_owned(), "")
 }
 
-fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceView<'a> {
+fn source_view<'a>(site: &Site, source: &'a Source) -> SourceView<'a> {
     let rows = source.series.iter();
     let mut rows: Vec<MetricRow> = rows
         .flat_map(|series| series.metrics.iter().map(move |drawn| metric_row(series, drawn)))
         .collect();
     rows.sort_by_key(MetricRow::order);
     let now = |status: &str| matches!(status, "accepted" | "better" | "unknown");
-    let mut causes = causes(site, std::slice::from_ref(source), groups, |row| {
+    let mut causes = causes(site, std::slice::from_ref(source), |row| {
         row.status == "open" || (row.after_mark && now(row.status))
     });
     causes.sort_by_key(|cause| cause.status != "open");

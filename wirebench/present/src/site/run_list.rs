@@ -6,7 +6,7 @@ use crate::report::comparison::headline;
 use crate::report::comparison::verdict::class;
 use crate::report::format::plural;
 use crate::report::status;
-use crate::site::frame::{Frame, Input, Revision, Site, SitePage};
+use crate::site::frame::{Frame, Revision, Site, SitePage};
 use crate::site::gather::may_have_runs;
 use crate::site::shown::{instant, is_id, name};
 use wirebench_judge::summary::comparison::RowStatus;
@@ -15,8 +15,10 @@ use wirebench_record::run::{Run, Variant};
 
 pub(super) const PAGE: SitePage = SitePage {
     applies: |_, sources| may_have_runs(sources),
-    ..SitePage::new("run/index.html", "Runs", |frame, context| {
-        render(frame, &ListedRun::all(context.input, context.site))
+    ..SitePage::new("run/index.html", "Runs", |frame| {
+        let runs = frame.site.input.runs.iter();
+        let listed = runs.filter_map(|paged| ListedRun::of(&paged.run, paged.comparison.as_ref(), frame.site));
+        render(frame.clone(), &listed.collect::<Vec<_>>())
     })
 };
 
@@ -37,13 +39,6 @@ pub(super) struct ListedRun {
 }
 
 impl ListedRun {
-    /// Every run that has a page.
-    pub(super) fn all(input: &Input, site: &Site) -> Vec<Self> {
-        let runs = input.runs.iter();
-        runs.filter_map(|paged| Self::of(&paged.run, paged.comparison.as_ref(), site))
-            .collect()
-    }
-
     /// `None` for a run whose id cannot name a page.
     pub(super) fn of(run: &Run, comparison: Option<&Comparison>, site: &Site) -> Option<Self> {
         let model = run.host.cpu_model.as_deref().unwrap_or("unknown CPU");
@@ -71,7 +66,7 @@ pub(super) fn newest_first(runs: &[ListedRun]) -> Vec<&ListedRun> {
 #[derive(Template)]
 #[template(path = "run_list.html")]
 struct Page<'a> {
-    frame: Frame,
+    frame: Frame<'a>,
     /// How many runs there are, and how many regressed against their baselines.
     headline: String,
     runs: Vec<&'a ListedRun>,

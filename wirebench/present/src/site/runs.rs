@@ -16,10 +16,10 @@ use wirebench_record::comparison::Comparison;
 ///
 /// # Errors
 /// When a page cannot be rendered, or a file cannot be written.
-pub(super) fn write(writer: &mut Writer, site: &Site, runs: &[PagedRun]) -> Result<(), PresentError> {
+pub(super) fn write(writer: &mut Writer, site: &Site) -> Result<(), PresentError> {
     let stamp = stamp(site);
     let same = fs::read(writer.path(STAMP)).is_ok_and(|before| before == stamp.as_bytes());
-    for paged in runs.iter().filter(|paged| is_id(&paged.run.id)) {
+    for paged in site.input.runs.iter().filter(|paged| is_id(&paged.run.id)) {
         let names = names(&paged.run.id);
         let [page, record] = &names;
         let kept = same && paged.folder.is_none() && names.iter().all(|name| writer.path(name).is_file());
@@ -45,7 +45,11 @@ fn stamp(site: &Site) -> String {
     let program = program.map(|program| (program.len(), program.modified().ok()));
     format!(
         "{} {:?} {} {:?} {:?} {program:?}\n",
-        site.name, site.repository, site.synthetic, site.nav, site.previews.site
+        site.input.title,
+        site.input.repository,
+        site.is_synthetic(),
+        site.nav,
+        site.previews.site
     )
 }
 
