@@ -40,14 +40,7 @@ pub(crate) struct Args {
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     // Judging needs only records. Outside a project the default margins apply.
     let project = root.project();
-    let (compare, margins) = match &project {
-        Ok(project) => (project.config.compare.clone(), project.config.margins.clone()),
-        Err(_) => (Compare::default(), Margins::default()),
-    };
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
+    let rules = (project.as_ref()).map_or_else(|_| Rules::default(), |project| Rules::from(&project.config));
     let root = match project {
         Ok(project) => project.root,
         Err(error) if args.runs.is_empty() || !error.is::<UsageError>() => return Err(error),

@@ -11,7 +11,6 @@ use crate::flags::sides::SideArgs;
 use crate::folders::Root;
 use crate::outcome::Outcome;
 use crate::{reports, run, runs};
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::percent::Percent;
 use wirebench_engine::session::Purpose;
 use wirebench_judge::compare::Rules;
@@ -54,18 +53,13 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let worse = args.inject.map_or(0.0, Percent::share);
-    let (compare, margins) = (Compare::default(), Margins::default());
-    let mut rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
     if let Some(from) = &args.from {
         for file in runs::at_or_below(from)? {
-            print(&replayed(args, &runs::read(&file)?, worse, &rules)?)?;
+            print(&replayed(args, &runs::read(&file)?, worse, &Rules::default())?)?;
         }
     } else {
         let project = root.project()?;
-        rules = Rules::from(&project.config);
+        let rules = Rules::from(&project.config);
         let measured = run::measure(
             &project,
             &run_args(args, &project.root),

@@ -239,7 +239,7 @@ fn mix_changed(points: &[Point], step: &change_point::ChangePoint, comparable: &
     let share = |places: Range<usize>, processor: &str| {
         let all = places.len().max(1);
         let measured = points[places].iter().filter(|point| point.processor == processor);
-        fraction(measured.count(), all)
+        measured.count() as f64 / all as f64
     };
     let nearby = points[before.start..after.end].iter();
     let processors: BTreeSet<&str> = nearby.map(|point| point.processor).collect();
@@ -247,10 +247,6 @@ fn mix_changed(points: &[Point], step: &change_point::ChangePoint, comparable: &
         .map(|processor| (share(before.clone(), processor) - share(after.clone(), processor)).abs());
     (changes.sum::<f64>() / 2.0 > LARGEST_MIX_CHANGE)
         .then(|| "the mix of machines changed: other processors, and too few pushes on both".into())
-}
-
-fn fraction(part: usize, whole: usize) -> f64 {
-    part as f64 / whole as f64
 }
 
 /// Converts a change of the logarithm to percent.

@@ -7,7 +7,6 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ContinuousCDF as _, Normal};
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_judge::compare::Rules;
 use wirebench_judge::selftest::{Replay, Tally, Totals};
 use wirebench_record::run::{
@@ -51,15 +50,11 @@ fn print(totals: &Totals) -> anyhow::Result<()> {
 
 /// The rates of this many comparisons; `c` and `slower` are percent.
 fn totals(scenarios: usize, c: f64, slower: f64, comparisons: u64) -> anyhow::Result<Totals> {
-    let (compare, margins) = (Compare::default(), Margins::default());
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
+    let rules = Rules::default();
     let mut tally = Tally::default();
     for number in 0..comparisons {
         let run = Model::new(scenarios, c / 100.0, slower / 100.0, 1 << 32 | number).run();
-        let mut replay = Replay::new(&run, compare.rounds, 0.0, number).map_err(anyhow::Error::msg)?;
+        let mut replay = Replay::new(&run, rules.compare.rounds, 0.0, number).map_err(anyhow::Error::msg)?;
         tally.add(&mut replay, &rules).map_err(anyhow::Error::msg)?;
     }
     let source = format!("model, c = {c} %, {scenarios} scenarios");

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use proptest::prelude::{Just, Strategy, TestCaseError, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_github::admit::{ComparedCommits, checked};
 use wirebench_judge::compare::{self, Rules};
 use wirebench_judge::summary::comparison::{Findings, RowStatus, contradiction};
@@ -32,12 +31,7 @@ fn empty() -> (Run, Series) {
 }
 
 fn judged(run: &Run) -> Comparison {
-    let (compare, margins) = (Compare::default(), Margins::default());
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
-    compare::paired(run, &rules).unwrap()
+    compare::paired(run, &Rules::default()).unwrap()
 }
 
 fn needs_second_stage(run: &Run) -> bool {
@@ -54,11 +48,7 @@ struct SecondStage {
 
 /// The second stage of a run in which a pair takes one second and the given number of seconds is left.
 fn second_stage(run: &Run, left: u64) -> Option<SecondStage> {
-    let (compare, margins) = (Compare::default(), Margins::default());
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
+    let rules = Rules::default();
     let mut run = run.clone();
     for (place, series) in run.series.iter_mut().enumerate() {
         series.id = place.to_string();

@@ -7,7 +7,6 @@ use anyhow::Context as _;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::{comparisons, runs};
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::project::Config;
 use wirebench_history::follow::FollowedHistory;
 use wirebench_history::run_file;
@@ -55,14 +54,7 @@ pub(super) fn paged(
     let config = project
         .map(|project| Config::read(&project.join("wirebench.toml")))
         .transpose()?;
-    let (compare, margins) = config.map_or_else(
-        || (Compare::default(), Margins::default()),
-        |config| (config.compare, config.margins),
-    );
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
+    let rules = config.as_ref().map(Rules::from).unwrap_or_default();
     let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
     let mut found: Vec<PagedRun> = newest
         .par_iter()

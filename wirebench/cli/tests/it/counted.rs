@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_judge::compare::{Rules, next_stage};
 use wirebench_record::run::Run;
 
@@ -182,11 +181,7 @@ fn counts_gate_in_the_place_of_server_cpu_unless_the_project_says_otherwise() {
 #[test]
 fn the_second_stage_is_planned_by_the_same_gates() {
     let mut record = noisy(0.08, 0.0, 10, 0);
-    let (compare, margins) = (Compare::default(), Margins::default());
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
+    let rules = Rules::default();
     let stage = |record: &Run| {
         let pairs = vec![Duration::from_secs(1); record.series.len()];
         next_stage(record, &rules, Duration::from_secs(600), &pairs).stage

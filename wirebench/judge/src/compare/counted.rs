@@ -121,13 +121,7 @@ fn judged(
         let side = counts.variant;
         Err(MetricReason::FigureMissing { side, why })
     };
-    let (baseline, candidate) = match (figure(sides.0, metric), figure(sides.1, metric)) {
-        (None, None) => return None,
-        (baseline, candidate) => (
-            baseline.unwrap_or_else(|| missing(sides.0)),
-            candidate.unwrap_or_else(|| missing(sides.1)),
-        ),
-    };
+    let [baseline, candidate] = [sides.0, sides.1].map(|side| figure(side, metric).unwrap_or_else(|| missing(side)));
     let one_sided = baseline.is_ok() != candidate.is_ok();
     if (baseline.is_err() && candidate.is_err()) || (one_sided && !margin.gate) {
         return None;
@@ -136,7 +130,7 @@ fn judged(
     judged.baseline = baseline.as_ref().ok().map(|figure| figure.value);
     judged.candidate = candidate.as_ref().ok().map(|figure| figure.value);
     match (baseline, candidate) {
-        (Ok(baseline), Ok(candidate)) => judge_figures(run, series, sides, (baseline, candidate), &mut judged),
+        (Ok(baseline), Ok(candidate)) => judged = judge_figures(run, series, sides, (baseline, candidate), judged),
         (Err(reason), _) | (_, Err(reason)) => {
             if !matches!(reason, MetricReason::FigureMissing { .. }) {
                 judged.verdict = Verdict::Inconclusive;
@@ -151,36 +145,33 @@ fn judged(
     Some(judged)
 }
 
-/// Fills in the result for the figures of both sides.
+/// The result for the figures of both sides.
 fn judge_figures(
     run: &Run,
     series: &Series,
     sides: (&Counts, &Counts),
     (baseline, candidate): (Counted, Counted),
-    judged: &mut ComparedMetric,
-) {
-    let metric = judged.metric;
-    let null = null::counted(series, sides.0, metric, judged.margin_percent);
+    unjudged: ComparedMetric,
+) -> ComparedMetric {
+    let metric = unjudged.metric;
+    let null = null::counted(series, sides.0, &unjudged);
     // The null shows how far figures of one program lie apart.
     let widened = |figure: Counted| Counted {
         spread: figure.spread.max(null.as_ref().map_or(0.0, |null| null.distance)),
         ..figure
     };
     let layouts = exact::layout_range(by_layout(sides.0, metric), by_layout(sides.1, metric));
-    let judgement = judge(widened(baseline), widened(candidate), layouts, judged.margin_percent);
-    let worse_by = judgement.effect.map_or(FROM_ZERO_PERCENT, |effect| effect.max(0.0));
-    judged.accepted = (judgement.verdict == Verdict::Regressed)
-        .then(|| accepted(run, series, metric, worse_by))
-        .flatten();
-    (judged.verdict, judged.reason) = (judgement.verdict, judgement.reason);
-    judged.effect_percent = judgement.effect;
-    (judged.effect_low_percent, judged.effect_high_percent) = (judgement.low, judgement.high);
-    judged.worse_at_most_percent = judgement.at_most;
-    judged.resolvable_percent = judgement.resolvable;
-    judged.spread_percent = judgement.spread;
-    if let Some(null) = &null {
-        null::add_counted(null, judged);
+    let mut judged = judge(widened(baseline), widened(candidate), layouts, unjudged);
+    let worse_by = judged
+        .effect_percent
+        .map_or(FROM_ZERO_PERCENT, |effect| effect.max(0.0));
+    if judged.verdict == Verdict::Regressed {
+        judged.accepted = accepted(run, series, metric, worse_by);
     }
+    if let Some(null) = &null {
+        null::add_counted(null, &mut judged);
+    }
+    judged
 }
 
 /// A metric of two runs: its values, not judged; `None` if a run does not have it.
@@ -188,15 +179,16 @@ pub(super) fn across(baseline: &Counts, candidate: &Counts, metric: Metric, marg
     let (Ok(baseline), Ok(candidate)) = (figure(baseline, metric)?, figure(candidate, metric)?) else {
         return None;
     };
-    let judgement = judge(baseline, candidate, None, margin.margin.percent());
+    let unjudged = unjudged_metric(metric, margin);
+    let judged = judge(baseline, candidate, None, unjudged.clone());
     Some(ComparedMetric {
         verdict: Verdict::Inconclusive,
         reason: MetricReason::CountedAtDifferentTimes,
         baseline: Some(baseline.value),
         candidate: Some(candidate.value),
-        effect_percent: judgement.effect,
-        spread_percent: judgement.spread,
-        ..unjudged_metric(metric, margin)
+        effect_percent: judged.effect_percent,
+        spread_percent: judged.spread_percent,
+        ..unjudged
     })
 }
 

@@ -175,7 +175,7 @@ fn enough_minutes(run: &Run) -> Option<u32> {
 
 /// Every series that needs fresh rounds, the one that needs them most first.
 fn needs(run: &Run, rules: &Rules) -> Vec<Need> {
-    let gates = Gates::of(run, rules.margins);
+    let gates = Gates::of(run, &rules.margins);
     let compared = |series: &&Series| series.missing_in.is_none();
     let tests = (run.series.iter().filter(compared))
         .flat_map(|series| Cell::all(series, 1, &gates))

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::report::format::{change, plural};
-use crate::report::trend::{headline, open_regressions};
+use crate::report::trend::open_regressions;
 use crate::site::causes::{Cause, anchor, causes};
 use crate::site::frame::{Frame, Site, SitePage};
 use crate::site::gather::{Source, day, seconds};
@@ -60,20 +60,17 @@ struct Feed<'a> {
     subtitle: String,
     id: String,
     updated: String,
-    entries: &'a [Entry],
+    entries: &'a [Entry<'a>],
 }
 
 /// A push at which something stepped, for the feed.
-struct Entry {
-    title: String,
-    source: String,
+struct Entry<'a> {
+    group: &'a Group,
     /// Where its card is on the page.
     anchor: String,
-    up_to: String,
     /// RFC 3339.
     at: String,
     content: String,
-    open: bool,
 }
 
 fn render(frame: Frame) -> Result<String, askama::Error> {
@@ -175,8 +172,8 @@ fn feed(site: &Site) -> Result<String, askama::Error> {
     .render()
 }
 
-fn entry(sources: &[Source], group: &Group) -> Entry {
-    let up_to = short_commit(&group.first_after.commit).to_owned();
+fn entry<'a>(sources: &[Source], group: &'a Group) -> Entry<'a> {
+    let up_to = short_commit(&group.first_after.commit);
     let time = seconds(&group.first_after).unwrap_or(0);
     let sizes = group.steps.iter().take(IN_ENTRY).map(|step| {
         let metric = step
@@ -189,10 +186,8 @@ fn entry(sources: &[Source], group: &Group) -> Entry {
     let who = [&group.first_after.message, &group.first_after.author];
     let who: Vec<&str> = who.into_iter().flatten().map(String::as_str).collect();
     Entry {
-        anchor: source.map_or_else(String::new, |source| anchor(&source.timeline.id, &up_to)),
-        title: headline(group),
-        open: group.open,
-        source: group.source.clone(),
+        anchor: source.map_or_else(String::new, |source| anchor(&source.timeline.id, up_to)),
+        group,
         at: jiff::Timestamp::from_second(time)
             .map(|time| time.to_string())
             .unwrap_or_default(),
@@ -212,6 +207,5 @@ fn entry(sources: &[Source], group: &Group) -> Entry {
                 String::new()
             }
         ),
-        up_to,
     }
 }

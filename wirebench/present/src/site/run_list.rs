@@ -16,9 +16,10 @@ use wirebench_record::run::{Run, Variant};
 pub(super) const PAGE: SitePage = SitePage {
     applies: |_, sources| may_have_runs(sources),
     ..SitePage::new("run/index.html", "Runs", |frame| {
-        let runs = frame.site.input.runs.iter();
-        let listed = runs.filter_map(|paged| ListedRun::of(&paged.run, paged.comparison.as_ref(), frame.site));
-        render(frame.clone(), &listed.collect::<Vec<_>>())
+        let site = frame.site;
+        let runs = site.input.runs.iter();
+        let listed = runs.filter_map(|paged| ListedRun::of(&paged.run, paged.comparison.as_ref(), site));
+        render(frame, &listed.collect::<Vec<_>>())
     })
 };
 

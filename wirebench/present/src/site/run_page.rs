@@ -93,7 +93,7 @@ struct SeriesView {
     /// Every round as a mark.
     panel: Option<Panel>,
     /// The processes of a chain; empty for a server of one process.
-    processes: Vec<[String; 7]>,
+    processes: Vec<Vec<(&'static str, String)>>,
     /// Failures by kind.
     errors: Vec<(String, String)>,
     rounds: Table,

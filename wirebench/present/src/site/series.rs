@@ -11,12 +11,6 @@ use crate::site::series_page;
 use crate::site::write::Writer;
 use wirebench_record::site::ColumnHead;
 
-/// The files of one series.
-struct SeriesFiles {
-    page: Result<String, askama::Error>,
-    data: Vec<DataFile>,
-}
-
 /// A file that a metric is drawn from: name and content.
 type DataFile = (String, serde_json::Result<Vec<u8>>);
 
@@ -29,15 +23,16 @@ pub(super) fn write(writer: &mut Writer, site: &Site, source: &Source) -> Result
     for (number, part) in pushes.iter().enumerate() {
         writer.json(&format!("data/pushes/{}.{number}.json", source.timeline.id), part)?;
     }
-    let rendered = source.series.par_iter().map(|series| SeriesFiles {
-        page: series_page::render(site, source, series),
-        data: (series.metrics.iter())
-            .flat_map(|drawn| metric(source, series, drawn))
-            .collect(),
+    let rendered = source.series.par_iter().map(|series| {
+        let data = series.metrics.iter().flat_map(|drawn| metric(source, series, drawn));
+        (
+            series_page::render(site, source, series),
+            data.collect::<Vec<DataFile>>(),
+        )
     });
-    for (series, files) in source.series.iter().zip(rendered.collect::<Vec<_>>()) {
-        writer.page(&format!("series/{}.html", series.page), files.page)?;
-        for (name, content) in files.data {
+    for (series, (page, data)) in source.series.iter().zip(rendered.collect::<Vec<_>>()) {
+        writer.page(&format!("series/{}.html", series.page), page)?;
+        for (name, content) in data {
             writer.data(&name, content)?;
         }
     }
