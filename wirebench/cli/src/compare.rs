@@ -6,7 +6,6 @@ use std::time::Duration;
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use crate::{comparisons, judging, reports, runs};
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_engine::git;
 use wirebench_history::newest_run;
 use wirebench_judge::compare::{self, Rules};

@@ -79,7 +79,7 @@ pub fn follow(history: Option<&Path>, beside: Beside, query: &TrendQuery) -> Res
 /// Judges every selected series of what was loaded.
 pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> FollowedHistory {
     let (mut traces, mut values, mut timelines) = (Vec::new(), Vec::new(), Vec::new());
-    if loaded.stored.len() > 0 {
+    if !loaded.stored.order.is_empty() {
         let timeline = timeline(&loaded.stored);
         (traces, values) = judge_runs(&loaded.stored, &timeline, query).into_iter().unzip();
         let failed = failed_in_newest_run(&loaded.stored, &traces, query);
@@ -111,7 +111,7 @@ pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> 
             });
         }
     }
-    let trend = assemble(traces, query, loaded.stored.len(), loaded.skipped);
+    let trend = assemble(traces, query, loaded.stored.order.len(), loaded.skipped);
     FollowedHistory {
         facts,
         trend,
@@ -123,7 +123,7 @@ pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> 
 
 /// The series that never had a value, and failed in the newest run, with the reason.
 fn failed_in_newest_run(stored: &StoredRuns, traces: &[Trace], query: &TrendQuery) -> Vec<(String, String)> {
-    let Some((month, index)) = stored.order().last() else {
+    let Some((month, index)) = stored.order.last() else {
         return Vec::new();
     };
     let is_new = |id: &str| query.selects(id) && traces.iter().all(|trace| trace.series != id);
@@ -150,11 +150,7 @@ fn facts(history: &Path, skipped: &mut Vec<String>) -> Facts {
 pub(super) fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &StoredRuns) -> (Trace, TraceValues) {
     let spread = |part: fn(&StoredMetric) -> &[f64]| -> Vec<f64> {
         let at = |(month, index): &(usize, usize)| part(columns[*month]?.1?).get(*index).copied();
-        let values: Vec<f64> = stored
-            .order()
-            .iter()
-            .map(|place| at(place).unwrap_or(f64::NAN))
-            .collect();
+        let values: Vec<f64> = stored.order.iter().map(|place| at(place).unwrap_or(f64::NAN)).collect();
         if values.iter().all(|value| value.is_nan()) {
             return Vec::new();
         }
@@ -164,7 +160,7 @@ pub(super) fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &St
         let (series, _) = columns[*month]?;
         Some((place, failure(series, *index)?.to_owned()))
     };
-    let failures = stored.order().iter().enumerate().filter_map(failed);
+    let failures = stored.order.iter().enumerate().filter_map(failed);
     let values = TraceValues {
         timeline: 0,
         failures: with_wild(failures, judged.wild),

@@ -188,7 +188,7 @@ fn measured<'a>(columns: &[Column<'a>], stored: &StoredRuns, depends_on: Depends
             missing,
         })
     };
-    stored.order().iter().enumerate().filter_map(of_run).collect()
+    stored.order.iter().enumerate().filter_map(of_run).collect()
 }
 
 /// Why a series has no good round in a run of its month.

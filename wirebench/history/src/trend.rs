@@ -22,7 +22,9 @@ use wirebench_stats::change_point::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
 pub fn trend(history: &Path, query: &TrendQuery) -> Result<FollowedHistory, HistoryError> {
     let loaded = load(Some(history), Beside::default())?;
     if loaded.is_empty() {
-        return Err(HistoryError::empty(history));
+        let message =
+            "holds no history: no runs/, months/ or imported/; append a run with: wirebench history append --to DIR";
+        return Err(HistoryError::broken(history, message));
     }
     Ok(followed(loaded, Facts::default(), query))
 }

@@ -143,7 +143,7 @@ fn a_suspicion_without_fresh_rounds_is_neither_regressed_nor_unchanged() {
 #[test]
 fn too_few_rounds_are_inconclusive_and_no_good_rounds_invalid() {
     let records = Records::new();
-    let comparison = records.judged(&run(0.5, 5, 0));
+    let comparison = records.judged(&run(0.0, 5, 0));
     assert_eq!(comparison["verdict"], "inconclusive");
     let reason = &cpu(&comparison)["reason"];
     assert_eq!(

@@ -180,7 +180,7 @@ fn counts_gate_in_the_place_of_server_cpu_unless_the_project_says_otherwise() {
 
 #[test]
 fn the_second_stage_is_planned_by_the_same_gates() {
-    let mut record = noisy(0.08, 0.0, 10, 0);
+    let mut record = noisy(0.16, 0.0, 10, 0);
     let rules = Rules::default();
     let stage = |record: &Run| {
         let pairs = vec![Duration::from_secs(1); record.series.len()];

@@ -33,10 +33,7 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
         compared.work = work::change(baseline, candidate);
     }
     match sides(run, series) {
-        Err(Missing::NotTried(reason)) => compared.reason = Some(reason),
-        Err(Missing::Failed(reason)) => {
-            (compared.verdict, compared.reason) = (Some(Verdict::Invalid), Some(reason));
-        }
+        Err((verdict, reason)) => (compared.verdict, compared.reason) = (verdict, Some(reason)),
         Ok((baseline, candidate)) => {
             let judged = |metric| judged(run, series, (baseline, candidate), metric, gates.margin(series, metric));
             compared.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
@@ -245,18 +242,13 @@ fn add_new_calls(baseline: &Counts, candidate: &Counts, functions: &mut Vec<Func
 /// Stands for a reason that the record does not give.
 pub(super) const NO_REASON: &str = "no reason recorded";
 
-/// Why a series has no counts to compare.
-pub(super) enum Missing {
-    /// Counting was not tried, so there is no verdict.
-    NotTried(SeriesReason),
-    /// Counting failed.
-    Failed(SeriesReason),
-}
+/// The verdict of a series without counts to compare, and why: none where counting was not tried, invalid where it failed.
+type Missing = (Option<Verdict>, SeriesReason);
 
 /// The counts of baseline and candidate.
 pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'a Counts), Missing> {
     let or_none = |reason: Option<&String>| reason.map_or(NO_REASON, String::as_str).to_owned();
-    let not_tried = |reason| Missing::NotTried(SeriesReason::Text { text: or_none(reason) });
+    let not_tried = |reason| (None, SeriesReason::Text { text: or_none(reason) });
     let status_of = |side| series.counts_of(side).map(|counts| counts.status);
     // The change made it impossible to count, for example because its server closes every connection.
     let is_lost = matches!(
@@ -269,7 +261,7 @@ pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'
     let side = |side: Variant| {
         let failed = |reason| {
             let why = or_none(reason);
-            Missing::Failed(SeriesReason::NotCounted { side, why })
+            (Some(Verdict::Invalid), SeriesReason::NotCounted { side, why })
         };
         match series.counts_of(side) {
             Some(counts) if counts.status == CountStatus::Failed || (is_lost && side == Variant::Candidate) => {
@@ -277,20 +269,18 @@ pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'
             }
             Some(counts) if counts.status == CountStatus::Skipped => Err(not_tried(counts.reason.as_ref())),
             Some(counts) => Ok(counts),
-            None if run.status == RunStatus::Incomplete => {
-                Err(Missing::NotTried(SeriesReason::InterruptedBeforeCounting))
-            }
+            None if run.status == RunStatus::Incomplete => Err((None, SeriesReason::InterruptedBeforeCounting)),
             None => Err(failed(series.reason.as_ref())),
         }
     };
     match (side(Variant::Baseline), side(Variant::Candidate)) {
         (Ok(baseline), Ok(candidate)) => Ok((baseline, candidate)),
         // A side that was not counted takes precedence over a side whose counting failed: the series cannot be compared.
-        (Err(not_tried @ Missing::NotTried(_)), _) | (_, Err(not_tried @ Missing::NotTried(_))) => Err(not_tried),
+        (Err(not_tried @ (None, _)), _) | (_, Err(not_tried @ (None, _))) => Err(not_tried),
         // If counting fails on both sides, the cause is the server or the driver, not the change.
-        (Err(Missing::Failed(SeriesReason::NotCounted { why, .. })), Err(Missing::Failed(_))) => {
+        (Err((_, SeriesReason::NotCounted { why, .. })), Err(_)) => {
             let text = format!("nothing was counted on either side: {why}");
-            Err(Missing::NotTried(SeriesReason::Text { text }))
+            Err((None, SeriesReason::Text { text }))
         }
         (Err(failed), _) | (_, Err(failed)) => Err(failed),
     }

@@ -44,7 +44,7 @@ pub(super) struct TimedNull {
 impl TimedNull {
     /// The null of a metric; `None` if no pair has it.
     pub(super) fn of(series: &Series, metric: Metric, gates: &Gates) -> Option<Self> {
-        let cell = Cell::of_null(series, metric, gates)?;
+        let cell = Cell::over(&[1, 2], Variant::Null, series, metric, gates)?;
         let estimates = cell.estimates();
         Some(Self {
             estimate: estimates.location?.estimate,
@@ -150,12 +150,12 @@ mod tests {
     #[test]
     fn a_counted_null_is_held_against_the_first_layout_and_a_large_one_differs() {
         let margin = Margins::default().of("a@b@c", Metric::Instructions);
-        let instructions = unjudged_metric(Metric::Instructions, margin);
+        let unjudged = unjudged_metric(Metric::Instructions, margin);
         let baseline = counts(Variant::Baseline, 10_080.0, &[10_000.0, 10_120.0, 10_120.0]);
         let of = |instructions| {
             let mut series = series();
             series.counts = vec![counts(Variant::Null, instructions, &[])];
-            counted(&series, &baseline, &instructions).unwrap()
+            counted(&series, &baseline, &unjudged).unwrap()
         };
         let same = of(10_004.0);
         assert!(
@@ -164,7 +164,7 @@ mod tests {
             same.percent
         );
         assert!(of(10_150.0).differs && of(9_800.0).differs);
-        assert!(counted(&series(), &baseline, &instructions).is_none());
+        assert!(counted(&series(), &baseline, &unjudged).is_none());
     }
 
     #[test]

@@ -138,7 +138,7 @@ fn pair(series: &Series, number: u32) -> Option<(Round, Round)> {
     of(Variant::Baseline).zip(of(Variant::Candidate))
 }
 
-#[expect(clippy::cast_sign_loss, reason = "a share of a CPU time is positive")]
+#[expect(clippy::cast_sign_loss, reason = "saturates, and is positive")]
 fn share(ns: u64, of: f64) -> u64 {
     (ns as f64 * of) as u64
 }

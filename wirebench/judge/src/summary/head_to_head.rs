@@ -34,7 +34,7 @@ pub struct Relative<'a> {
 
 /// Servers that got the same load from one driver on one machine, each compared with the first of them.
 pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
-    let mut relatives = Vec::new();
+    let mut relatives: Vec<Relative> = Vec::new();
     let rows = loaded(section);
     for row in &rows {
         let is_comparable = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
@@ -51,7 +51,7 @@ pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
             latency_p50: times(Metric::LatencyP50),
         });
     }
-    relatives.sort_by_key(|relative: &Relative| &relative.row.series.driver);
+    relatives.sort_by_key(|relative| &relative.row.series.driver);
     relatives
 }
 

@@ -96,3 +96,32 @@ pub fn processes(series: &Series) -> Vec<Vec<(&'static str, String)>> {
 fn shown(row: &Row, metric: Metric, write: impl Fn(Spread) -> String) -> String {
     row.spread(metric).map_or("–".into(), write)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::run::RoundStatus;
+    use wirebench_testing::reference;
+
+    #[test]
+    fn each_process_of_a_chain_has_its_figures() {
+        let mut series = reference().series.remove(0);
+        let mut round = series.rounds.remove(0);
+        let process = |name: &str, cpu: u64, rss: Option<u64>| ProcessUsage {
+            name: name.into(),
+            cpu_ns: Some(CpuTime { user: cpu, system: cpu }),
+            peak_rss_bytes: rss,
+            rss_bytes: rss,
+            received_bytes_per_s: None,
+            sent_bytes_per_s: None,
+            connections_seen: Some(7),
+        };
+        (round.status, round.ok_count) = (RoundStatus::Ok, Some(10));
+        round.processes = vec![process("front", 200, None), process("store", 400, Some(9))];
+        series.rounds = vec![round];
+        let lines = processes(&series);
+        let cells = |line: &[(&str, String)]| line.iter().map(|(_, cell)| cell.clone()).collect::<Vec<_>>();
+        assert_eq!(cells(&lines[0]), ["front", "40.0 ns", "–", "–", "–", "–", "7"]);
+        assert_eq!(cells(&lines[1]), ["store", "80.0 ns", "9 B", "9 B", "–", "–", "7"]);
+    }
+}

@@ -8,7 +8,7 @@ use crate::PresentError;
 use crate::report::format::plural;
 use crate::report::trend::open_regressions;
 use crate::site::frame::Site;
-use crate::site::gather::Series;
+use crate::site::gather::{Series, Source};
 use crate::site::series_view::{color, verdict};
 use crate::site::write::Writer;
 use wirebench_history::standing::Standing;
@@ -67,13 +67,8 @@ fn of_series(site: &Site, series: &Series) -> Option<Badge> {
 /// How many regressions are open, or that none is.
 fn overall(site: &Site) -> Badge {
     let sources = site.sources;
-    let metrics = sources
-        .iter()
-        .flat_map(|source| &source.series)
-        .flat_map(|series| &series.metrics);
-    let standings: Vec<Standing> = metrics.map(|drawn| drawn.stands.standing).collect();
-    let count = |wanted| standings.iter().filter(|standing| **standing == wanted).count();
-    let judged = standings.len() - count(Standing::Few) - count(Standing::Stopped);
+    let count = |standing| sources.iter().map(|source| source.count(standing)).sum::<usize>();
+    let judged: usize = sources.iter().map(Source::compared).sum();
     let open: usize = sources.iter().map(|source| source.open).sum();
     let (message, like) = match (open, count(Standing::Withheld)) {
         (0, _) if judged == 0 => ("nothing to compare yet".into(), Standing::Few),

@@ -49,7 +49,7 @@ struct Month<'a> {
     is_open: bool,
     /// How many changes there are, and what became of them.
     summary: String,
-    causes: &'a [Cause],
+    causes: &'a [Cause<'a>],
 }
 
 #[derive(Template)]
@@ -95,7 +95,7 @@ fn render(frame: Frame) -> Result<String, askama::Error> {
 }
 
 /// The changes by month; they are sorted, the newest first.
-fn months(causes: &[Cause]) -> Vec<Month<'_>> {
+fn months<'a>(causes: &'a [Cause<'a>]) -> Vec<Month<'a>> {
     let name = |cause: &Cause| {
         let time = jiff::Timestamp::from_second(cause.time);
         time.map_or_else(|_| String::new(), |time| time.strftime("%B %Y").to_string())

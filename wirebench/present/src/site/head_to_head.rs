@@ -2,13 +2,13 @@
 
 use askama::Template;
 
-use crate::report::format::{machines, plural, three_digits};
-use crate::report::head_to_head::{BOUNDS, cells, times};
+use crate::report::format::{plural, three_digits};
+use crate::report::head_to_head::{BOUNDS, times};
 use crate::report::pacing::offered;
 use crate::site::frame::{Frame, Revision, Site, SitePage};
 use crate::site::run_list;
 use crate::site::scale::{self, Log};
-use crate::site::shown::{instant, is_id, name};
+use crate::site::shown::is_id;
 use crate::site::svg::{Markup, Path, Svg};
 use wirebench_judge::summary::head_to_head::{Bounds, Multiple, Relative, is_grpc, relatives};
 use wirebench_judge::summary::{Section, sections};
@@ -27,7 +27,7 @@ pub(super) const PAGE: SitePage = SitePage {
 #[template(path = "head_to_head.html")]
 struct Page<'a> {
     frame: Frame<'a>,
-    shown: Option<Shown>,
+    shown: Option<Shown<'a>>,
 }
 
 impl Page<'_> {
@@ -41,32 +41,23 @@ impl Page<'_> {
 }
 
 /// The run that is shown.
-struct Shown {
+struct Shown<'a> {
     answer: Vec<String>,
-    run: String,
+    run: &'a Run,
     /// The run's id, where it has a page.
-    file: Option<String>,
+    file: Option<&'a String>,
     code: Revision,
-    started: String,
-    machine: String,
-    jobs: Vec<Job>,
+    jobs: Vec<Job<'a>>,
 }
 
 /// A server beside the first one that the same driver loaded with the same work.
-struct Job {
-    scenario: String,
+struct Job<'a> {
+    scenario: &'a str,
+    /// What was measured; empty where the row above says it.
     about: String,
-    driver: String,
-    server: String,
-    first: String,
-    /// The class that gives the server's protocol its colour.
-    class: &'static str,
+    relative: Relative<'a>,
     /// CPU time of a request as a multiple of the first server's, as a mark over the axis of all jobs.
     bar: Option<Markup>,
-    /// CPU time of a request, throughput and p50.
-    times: [String; 3],
-    /// What limits throughput and latency: `client-bound`; empty for nothing.
-    mark: &'static str,
 }
 
 /// Shows the newest of these runs in which one driver loaded several servers. `paged` says whether a run has a page.
@@ -84,16 +75,14 @@ fn render<'a>(
     .render()
 }
 
-impl Shown {
-    fn of(run: &Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
+impl<'a> Shown<'a> {
+    fn of(run: &'a Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
         let sections = sections(run);
         Self {
             answer: answer(&sections),
-            run: name(&run.id),
-            file: (is_id(&run.id) && paged(&run.id)).then(|| run.id.clone()),
+            run,
+            file: Some(&run.id).filter(|id| is_id(id) && paged(id)),
             code: Revision::of(run.revision(Variant::Candidate), Some(site)),
-            started: instant(&run.started_at),
-            machine: machines(run),
             jobs: jobs(&sections),
         }
     }
@@ -101,8 +90,8 @@ impl Shown {
 
 const BAR: (f64, f64) = (190.0, 20.0);
 
-fn jobs(sections: &[Section]) -> Vec<Job> {
-    let all: Vec<(&str, Relative)> = sections
+fn jobs<'a>(sections: &[Section<'a>]) -> Vec<Job<'a>> {
+    let all: Vec<(&'a str, Relative)> = sections
         .iter()
         .flat_map(|section| {
             relatives(section)
@@ -112,30 +101,19 @@ fn jobs(sections: &[Section]) -> Vec<Job> {
         .collect();
     let ratios = all.iter().filter_map(|(_, job)| job.server_cpu);
     let axis = scale::axis(ratios.map(|found| (found.low, found.high)), (6.0, BAR.0 - 6.0));
-    let job = |(scenario, relative): &(&str, Relative)| {
+    // The load of a scenario is said once.
+    let mut before = "";
+    let job = |(scenario, relative): (&'a str, Relative<'a>)| {
         let series = relative.row.series;
+        let is_new = std::mem::replace(&mut before, scenario) != scenario;
         Job {
-            scenario: name(scenario),
-            about: offered(&series.load),
-            driver: name(&series.driver),
-            server: name(&series.server),
-            first: name(&relative.first.series.server),
-            class: class(&series.protocol),
+            scenario,
+            about: if is_new { offered(&series.load) } else { String::new() },
             bar: relative.server_cpu.map(|found| bar(axis, &series.protocol, found)),
-            times: cells(relative),
-            mark: if is_client_bound(relative) { "client-bound" } else { "" },
+            relative,
         }
     };
-    let mut jobs: Vec<Job> = all.iter().map(job).collect();
-    // The load of a scenario is said once.
-    let mut before = String::new();
-    for job in &mut jobs {
-        if job.scenario == before {
-            job.about.clear();
-        }
-        before.clone_from(&job.scenario);
-    }
-    jobs
+    all.into_iter().map(job).collect()
 }
 
 /// The class that gives a protocol its colour.

@@ -47,7 +47,7 @@ struct SourceView<'a> {
     source: &'a Source<'a>,
     sentence: String,
     tally: Tally,
-    causes: Vec<Cause>,
+    causes: Vec<Cause<'a>>,
     /// Causes that have no card here.
     more: usize,
     broken: Vec<Broken>,
@@ -117,9 +117,7 @@ struct Tally {
 
 impl Tally {
     fn of(source: &Source) -> Self {
-        let all = source.series.iter().flat_map(|series| &series.metrics);
-        let standings: Vec<Standing> = all.map(|drawn| drawn.stands.standing).collect();
-        let count = |wanted| standings.iter().filter(|standing| **standing == wanted).count();
+        let count = |standing| source.count(standing);
         let others = [
             (Standing::Accepted, "worse and accepted"),
             (Standing::Fixed, "mostly fixed"),
@@ -148,11 +146,6 @@ impl Tally {
             rest: rest.map(|(head, words)| format!("{head}{words}. ")).collect(),
         }
     }
-
-    /// The metrics that are compared.
-    fn compared(&self) -> usize {
-        self.counts.iter().map(|(_, count, _)| count).sum()
-    }
 }
 
 struct MetricRow<'a> {
@@ -171,7 +164,7 @@ fn render(frame: Frame) -> Result<String, askama::Error> {
     let site = frame.site;
     let sources: Vec<SourceView> = (site.sources.iter()).map(|source| source_view(site, source)).collect();
     let (headline, class) = headline(&sources);
-    let is_early = sources.iter().all(|source| source.tally.compared() == 0);
+    let is_early = site.sources.iter().all(|source| source.compared() == 0);
     let newest = site.input.runs.last().filter(|_| is_early);
     Page {
         frame,
@@ -201,7 +194,7 @@ fn headline(sources: &[SourceView]) -> (String, &'static str) {
         "No data yet"
     } else if sources.iter().any(|source| !source.broken.is_empty()) {
         "No open regression, but some series have no good value"
-    } else if all(|source| source.tally.compared()) == 0 {
+    } else if all(|source| source.source.compared()) == 0 {
         "Your first numbers"
     } else {
         "Nothing is worse"
@@ -209,7 +202,7 @@ fn headline(sources: &[SourceView]) -> (String, &'static str) {
     (words.to_owned(), "")
 }
 
-fn source_view<'a>(site: &Site, source: &'a Source) -> SourceView<'a> {
+fn source_view<'a>(site: &'a Site, source: &'a Source) -> SourceView<'a> {
     let rows = source.series.iter();
     let mut rows: Vec<MetricRow> = rows
         .flat_map(|series| series.metrics.iter().map(move |drawn| metric_row(series, drawn)))

@@ -21,9 +21,9 @@ struct Page<'a> {
     series: &'a Series<'a>,
     first: Metric<'a>,
     others: Vec<Metric<'a>>,
-    steps: Vec<ChangePointView>,
+    steps: Vec<ChangePointView<'a>>,
     breaks: Vec<(String, String)>,
-    commits: Vec<Commit>,
+    commits: Vec<Commit<'a>>,
     /// Whether the messages of commits are known.
     messages: bool,
     ratios: bool,
@@ -37,19 +37,16 @@ struct Metric<'a> {
     fact: String,
 }
 
-struct Commit {
-    short: String,
+struct Commit<'a> {
+    push: &'a Push,
     url: Option<String>,
-    /// First line of the commit's message; empty when it is not known.
-    message: String,
     /// Where the pull request is shown that the message names.
     pull: Option<String>,
-    author: String,
-    run: Option<String>,
-    day: String,
+    /// Its run, where that has a page.
+    run: Option<&'a String>,
     value: String,
     ratio: String,
-    failure: String,
+    failure: &'a str,
     provisional: bool,
 }
 
@@ -175,7 +172,7 @@ fn breaks(drawn: &Drawn) -> Vec<(String, String)> {
     broken.collect()
 }
 
-fn commits(site: &Site, source: &Source, drawn: &Drawn) -> Vec<Commit> {
+fn commits<'a>(site: &Site, source: &'a Source, drawn: &'a Drawn) -> Vec<Commit<'a>> {
     let places = (0..source.line.pushes.len()).rev();
     let repository = site.repository_of(source.line);
     let row = |place: usize| {
@@ -184,16 +181,13 @@ fn commits(site: &Site, source: &Source, drawn: &Drawn) -> Vec<Commit> {
         let failure = drawn.values.failures.iter().find(|(at, _)| *at == place);
         let value = number(&drawn.values.values);
         (value.is_some() || failure.is_some()).then(|| Commit {
-            short: short(push),
+            push,
             url: repository.and_then(|repository| commit_url(repository, &push.commit)),
-            message: push.message.clone().unwrap_or_default(),
             pull: repository.and_then(|repository| pull_url(repository, push.message.as_deref()?)),
-            author: push.author.clone().unwrap_or_default(),
-            run: push.run.clone().filter(|run| site.with_page.contains(run.as_str())),
-            day: day(push).to_owned(),
+            run: push.run.as_ref().filter(|run| site.with_page.contains(run.as_str())),
             value: value.map_or_else(|| "–".into(), |value| with_half(drawn, place, drawn.text(value))),
             ratio: number(&drawn.values.ratios).map_or_else(|| "–".into(), |ratio| change(100.0 * (ratio - 1.0))),
-            failure: failure.map(|(_, why)| why.clone()).unwrap_or_default(),
+            failure: failure.map_or("", |(_, why)| why),
             provisional: source.line.provisional.contains(&place),
         })
     };
