@@ -17,13 +17,8 @@ main() {
   step "recorded rounds: equal code, and candidates that burn CPU in every request"
   "$wirebench" selftest --from results/selftest --runs 400
   for slower in 5% 10%; do "$wirebench" selftest --from results/selftest/equal --inject "$slower" --runs 400; done
-  step "simulated: equal code"
-  for c in 1% 3% 5% 8%; do "$wirebench" selftest --simulate "$c" --runs 2000; done
-  step "simulated: one of three scenarios slower, c = 3 %"
-  for slower in 2% 3% 5% 10%; do "$wirebench" selftest --simulate 3% --inject "$slower" --runs 2000; done
-  step "simulated: 12 scenarios, c = 3 %"
-  "$wirebench" selftest --simulate 3% --scenarios 12 --runs 500
-  "$wirebench" selftest --simulate 3% --scenarios 12 --inject 5% --runs 500
+  step "simulated: equal code at c = 1, 3, 5, 8 %; one of three scenarios slower, c = 3 %; 12 scenarios, c = 3 %"
+  cargo run --quiet --locked --package wirebench-lab --bin verdict_rates
   step "how well the trend finds steps"
   cargo run --quiet --locked --package wirebench-lab --bin trend_rates -- "$@"
 }

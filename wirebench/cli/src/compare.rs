@@ -39,9 +39,7 @@ pub(crate) struct Args {
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     // Judging needs only records. Outside a project the default margins apply.
     let project = root.project();
-    let config = project.as_ref().map(|project| project.config.clone());
-    let config = config.unwrap_or_default();
-    let rules = Rules::from(&config);
+    let rules = (project.as_ref()).map_or_else(|_| Rules::default(), |project| Rules::from(&project.config));
     let root = match project {
         Ok(project) => project.root,
         Err(error) if args.runs.is_empty() || !error.is::<UsageError>() => return Err(error),

@@ -1,4 +1,4 @@
-//! `wirebench selftest`: how often the verdict is wrong, on this machine, on recorded rounds, or on a model.
+//! `wirebench selftest`: how often the verdict is wrong, on this machine or on recorded rounds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use wirebench_declare::percent::Percent;
 use wirebench_declare::project::Config;
 use wirebench_engine::session::Purpose;
 use wirebench_judge::compare::Rules;
-use wirebench_judge::selftest::{Model, Replay, Tally, Totals, compare_once};
+use wirebench_judge::selftest::{Replay, Tally, Totals};
 use wirebench_record::run::{Run, RunStatus};
 
 /// Measures how often the verdict is wrong: equal code that is flagged, slower code that is not.
@@ -22,7 +22,6 @@ use wirebench_record::run::{Run, RunStatus};
   wirebench selftest --profile quick --driver h2load --rounds 60   equal code, measured here
   wirebench selftest --profile quick --driver h2load --inject 5%   the candidate burns 5 % more CPU
   wirebench selftest --from results/selftest                       recorded rounds
-  wirebench selftest --simulate 3% --inject 5% --runs 2000         a model of a noisy machine
 
 Prints one line of JSON for each source: the number of comparisons, how many were flagged, the rate with its exact 95 % \
 interval, c (the median spread of each metric, %), and the minutes it took.")]
@@ -38,17 +37,11 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(10..=1000))]
     rounds: u32,
     /// Measure nothing; replay recorded rounds: a run's folder or its run.json, or a folder of several runs.
-    #[arg(long, value_name = "RUN", conflicts_with = "simulate")]
+    #[arg(long, value_name = "RUN")]
     from: Option<PathBuf>,
-    /// Measure nothing; draw random rounds from the model of docs/VERDICT.md at this spread, such as 3%.
-    #[arg(long, value_name = "C")]
-    simulate: Option<Percent>,
     /// How much slower the candidate is made: measured servers get --burn-ns, replayed rounds get more CPU time.
     #[arg(long, value_name = "PERCENT")]
     inject: Option<Percent>,
-    /// Scenarios of the model.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
-    scenarios: u16,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u32,
@@ -59,18 +52,18 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let worse = args.inject.map_or(0.0, Percent::share);
-    let config = Config::default();
-    let rules = Rules::from(&config);
-    if let Some(c) = args.simulate {
-        print(&simulated(args, c, worse, &rules)?)?;
-    } else if let Some(from) = &args.from {
+    if let Some(from) = &args.from {
         for file in runs::at_or_below(from)? {
-            print(&replayed(args, &runs::read(&file)?, worse, &rules)?)?;
+            print(&replayed(args, &runs::read(&file)?, worse, &Rules::default())?)?;
         }
     } else {
         let project = root.project()?;
-        let purpose = Purpose::SelfTest(args.inject.unwrap_or_default());
-        let measured = run::measure(&project, &run_args(args, &project.root), purpose)?;
+        let rules = Rules::from(&project.config);
+        let measured = run::measure(
+            &project,
+            &run_args(args, &project.root),
+            Purpose::SelfTest(args.inject.unwrap_or_default()),
+        )?;
         reports::write(&project.root, &measured.run, &measured.folder)?;
         log::info!("record   {}", measured.folder.join("run.json").display());
         if measured.run.status != RunStatus::Complete {
@@ -114,24 +107,13 @@ fn run_args(args: &Args, root: &Path) -> run::Args {
     }
 }
 
-fn simulated(args: &Args, c: Percent, worse: f64, rules: &Rules) -> anyhow::Result<Totals> {
-    let mut tally = Tally::default();
-    for i in 0..args.runs {
-        let seed = u64::from(args.seed) << 32 | u64::from(i);
-        let mut model = Model::new(usize::from(args.scenarios), c.share(), worse, seed);
-        tally.add(&compare_once(&mut model, rules).map_err(anyhow::Error::msg)?);
-    }
-    let source = format!("model, c = {c}, {} scenarios", args.scenarios);
-    Ok(tally.totals(&source, args.inject.map(Percent::percent)))
-}
-
 /// Assembles comparisons from recorded rounds; `worse` is added to the candidate's values.
 fn replayed(args: &Args, run: &Run, worse: f64, rules: &Rules) -> anyhow::Result<Totals> {
     let mut replay = Replay::new(run, rules.compare.rounds, worse, u64::from(args.seed)).map_err(anyhow::Error::msg)?;
     let mut tally = Tally::default();
     for _ in 0..args.runs {
         replay.restart();
-        tally.add(&compare_once(&mut replay, rules).map_err(anyhow::Error::msg)?);
+        tally.add(&mut replay, rules).map_err(anyhow::Error::msg)?;
     }
     let burnt = run.series.iter().any(|series| series.injected_burn_ns.is_some());
     let how = if burnt {

@@ -22,13 +22,6 @@ impl HistoryError {
         }
     }
 
-    /// The error for a folder without a history.
-    pub(super) fn empty(history: &Path) -> Self {
-        let message =
-            "holds no history: no runs/, months/ or imported/; append a run with: wirebench history append --to DIR";
-        Self::broken(history, message)
-    }
-
     /// The error for a file with another content than expected.
     pub(super) fn broken(file: &Path, message: impl AsRef<str>) -> Self {
         Self(format!("{}: {}", file.display(), message.as_ref()))

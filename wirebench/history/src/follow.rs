@@ -9,8 +9,8 @@ use crate::import::traces::{self, ImportedTrace};
 pub use crate::load::Beside;
 use crate::load::{StoredRuns, TrendInput, load};
 use crate::runs::{Column, failure, judge_runs, timeline};
+use crate::trace::JudgedTrace;
 pub use crate::trace::RUNS_SOURCE;
-use crate::trace::{JudgedTrace, SegmentPlaces};
 use crate::trend::{TrendQuery, assemble};
 use wirebench_record::history::{FACTS, Facts, StoredMetric, StoredRun, StoredSeries};
 use wirebench_record::site::Level;
@@ -64,8 +64,6 @@ pub struct TraceValues {
     pub half_permille: Vec<f64>,
     /// Places without a judged value, with the reason.
     pub failures: Vec<(usize, String)>,
-    /// Where its segments lie.
-    pub segments: Vec<SegmentPlaces>,
 }
 
 /// Follows every selected series through a history, and through what is given beside it.
@@ -81,7 +79,7 @@ pub fn follow(history: Option<&Path>, beside: Beside, query: &TrendQuery) -> Res
 /// Judges every selected series of what was loaded.
 pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> FollowedHistory {
     let (mut traces, mut values, mut timelines) = (Vec::new(), Vec::new(), Vec::new());
-    if loaded.stored.len() > 0 {
+    if !loaded.stored.order.is_empty() {
         let timeline = timeline(&loaded.stored);
         (traces, values) = judge_runs(&loaded.stored, &timeline, query).into_iter().unzip();
         let failed = failed_in_newest_run(&loaded.stored, &traces, query);
@@ -113,8 +111,7 @@ pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> 
             });
         }
     }
-    let places = values.iter().map(|values| values.segments.as_slice());
-    let trend = assemble(traces, places, query, loaded.stored.len(), loaded.skipped);
+    let trend = assemble(traces, query, loaded.stored.order.len(), loaded.skipped);
     FollowedHistory {
         facts,
         trend,
@@ -126,7 +123,7 @@ pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> 
 
 /// The series that never had a value, and failed in the newest run, with the reason.
 fn failed_in_newest_run(stored: &StoredRuns, traces: &[Trace], query: &TrendQuery) -> Vec<(String, String)> {
-    let Some((month, index)) = stored.order().last() else {
+    let Some((month, index)) = stored.order.last() else {
         return Vec::new();
     };
     let is_new = |id: &str| query.selects(id) && traces.iter().all(|trace| trace.series != id);
@@ -153,11 +150,7 @@ fn facts(history: &Path, skipped: &mut Vec<String>) -> Facts {
 pub(super) fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &StoredRuns) -> (Trace, TraceValues) {
     let spread = |part: fn(&StoredMetric) -> &[f64]| -> Vec<f64> {
         let at = |(month, index): &(usize, usize)| part(columns[*month]?.1?).get(*index).copied();
-        let values: Vec<f64> = stored
-            .order()
-            .iter()
-            .map(|place| at(place).unwrap_or(f64::NAN))
-            .collect();
+        let values: Vec<f64> = stored.order.iter().map(|place| at(place).unwrap_or(f64::NAN)).collect();
         if values.iter().all(|value| value.is_nan()) {
             return Vec::new();
         }
@@ -167,7 +160,7 @@ pub(super) fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &St
         let (series, _) = columns[*month]?;
         Some((place, failure(series, *index)?.to_owned()))
     };
-    let failures = stored.order().iter().enumerate().filter_map(failed);
+    let failures = stored.order.iter().enumerate().filter_map(failed);
     let values = TraceValues {
         timeline: 0,
         failures: with_wild(failures, judged.wild),
@@ -177,7 +170,6 @@ pub(super) fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &St
             Basis::Value => Vec::new(),
         },
         half_permille: spread(|column| &column.half_permille),
-        segments: judged.segments,
     };
     (judged.trace, values)
 }
@@ -203,7 +195,6 @@ fn imported_values(imported: ImportedTrace, timeline: usize, places: usize) -> (
         ratios: Vec::new(),
         half_permille: Vec::new(),
         failures: with_wild(refused, imported.judged.wild),
-        segments: imported.judged.segments,
     };
     (imported.judged.trace, values)
 }
@@ -228,13 +219,14 @@ impl TraceValues {
 
     /// The medians of the judged values between breaks and steps. Only segments with the basis of the newest one have levels,
     /// because levels of values cannot be drawn among ratios.
-    pub fn levels(&self) -> Vec<Level> {
+    pub fn levels(&self, trace: &Trace) -> Vec<Level> {
         let mut found = Vec::new();
-        let newest = self.segments.last().map(|segment| segment.basis);
-        for segment in self.segments.iter().filter(|segment| Some(segment.basis) == newest) {
-            let mut from = segment.first;
-            let ends = segment.steps.iter().map(|step| (step.last_before, step.first_after));
-            for (to, next) in ends.chain([(segment.last, segment.last)]) {
+        let newest = trace.segments.last().map(|segment| segment.basis);
+        for segment in trace.segments.iter().filter(|segment| Some(segment.basis) == newest) {
+            let (mut from, last) = segment.places;
+            let steps = segment.change_points.iter().map(|step| step.places);
+            let ends = steps.map(|step| (step.last_before, step.first_after));
+            for (to, next) in ends.chain([(last, last)]) {
                 let within = self.judged().get(from..=to).unwrap_or_default().iter().copied();
                 let within: Vec<f64> = within.filter(|value| value.is_finite()).collect();
                 if let Some(level) = median(&within) {

@@ -2,13 +2,13 @@
 
 use crate::segment;
 use crate::standing::STOPPED_AFTER;
-use crate::trace::{Context, JudgedTrace, Names, Point, Timeline, UnjudgedTrace};
+use crate::trace::{Context, JudgedTrace, Point, Timeline, UnjudgedTrace};
 use crate::trend::TrendQuery;
 use wirebench_record::trend::{Basis, ChangePoint, Newest, Segment, Trace};
 
-/// Judges a trace. `names` has the texts of the numbers in its contexts.
-pub(super) fn judge(unjudged: &UnjudgedTrace, timeline: &Timeline, query: &TrendQuery, names: &Names) -> JudgedTrace {
-    let (mut segments, mut places, mut wild) = (Vec::new(), Vec::new(), Vec::new());
+/// Judges a trace.
+pub(super) fn judge(unjudged: &UnjudgedTrace, timeline: &Timeline, query: &TrendQuery) -> JudgedTrace {
+    let (mut segments, mut wild) = (Vec::new(), Vec::new());
     let mut previous: Option<Context> = None;
     let judged: &[Point] = if unjudged.not_judged.is_some() {
         &[]
@@ -17,12 +17,11 @@ pub(super) fn judge(unjudged: &UnjudgedTrace, timeline: &Timeline, query: &Trend
     };
     for points in judged.chunk_by(|one, next| one.context == next.context) {
         let context = points[0].context;
-        let broken_by = previous.map(|before| broken_by(before, context, unjudged.compared_on, names));
+        let broken_by = previous.map(|before| broken_by(before, context, unjudged.compared_on));
         let judged = segment::judge(unjudged, points, timeline, query, broken_by);
         wild.extend(judged.wild);
-        if let Some((segment, segment_places)) = judged.segment {
+        if let Some(segment) = judged.segment {
             segments.push(segment);
-            places.push(segment_places);
             previous = Some(context);
         }
     }
@@ -45,26 +44,19 @@ pub(super) fn judge(unjudged: &UnjudgedTrace, timeline: &Timeline, query: &Trend
         newest: newest(unjudged, timeline, &wild),
         segments,
     };
-    JudgedTrace {
-        trace,
-        segments: places,
-        wild,
-    }
+    JudgedTrace { trace, wild }
 }
 
 /// Names the differences between two contexts.
-fn broken_by(before: Context, now: Context, compared_on: &str, names: &Names) -> String {
+fn broken_by(before: Context, now: Context, compared_on: &str) -> String {
     let mut changes = Vec::new();
-    let change = |what: &str, old: u32, new: u32| format!("{what} {} → {}", names.text(old), names.text(new));
+    let change = |what: &str, old: &str, new: &str| format!("{what} {old} → {new}");
     if before.digest != now.digest {
         changes.push(change("question", before.digest, now.digest));
     }
     match (before.basis, now.basis) {
         (Basis::Value, Basis::Ratio) => {
-            changes.push(format!(
-                "values → ratios to the reference {}",
-                names.text(now.compared_on)
-            ));
+            changes.push(format!("values → ratios to the reference {}", now.compared_on));
         }
         (Basis::Ratio, Basis::Value) => {
             changes.push("ratios to the reference → values: no reference is measured".into());
@@ -136,7 +128,7 @@ fn returns(change: f64, later: impl Iterator<Item = f64>) -> bool {
 pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
-    use wirebench_record::trend::{Direction, Push};
+    use wirebench_record::trend::{Direction, Push, StepPlaces};
 
     const NONE: [usize; 0] = [];
 
@@ -157,6 +149,7 @@ pub(super) mod tests {
             last_before: push(),
             first_after: push(),
             reported: push(),
+            places: StepPlaces::default(),
             change_percent: percent,
             low_percent: percent - 1.0,
             high_percent: percent + 1.0,
@@ -195,6 +188,7 @@ pub(super) mod tests {
             noise: None,
             first: push(),
             last: push(),
+            places: (0, 99),
             points: 100,
             level: 1.0,
             resolvable_percent: None,

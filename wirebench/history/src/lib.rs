@@ -24,4 +24,4 @@ mod trace;
 pub mod trend;
 
 pub use files::{newest_run, run_file};
-pub use trace::{SegmentPlaces, StepPlaces, commits_from};
+pub use trace::commits_from;

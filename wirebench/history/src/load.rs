@@ -23,7 +23,7 @@ const PROVISIONAL: &str = "";
 pub(super) struct StoredRuns {
     months: Vec<Month>,
     /// The month of each run and its index there, in commit order; each run once.
-    order: Vec<(usize, usize)>,
+    pub(super) order: Vec<(usize, usize)>,
 }
 
 /// What is followed beside the files of a history.
@@ -48,10 +48,6 @@ pub(super) struct TrendInput {
 }
 
 impl StoredRuns {
-    pub(super) fn len(&self) -> usize {
-        self.order.len()
-    }
-
     /// Every run in commit order.
     pub(super) fn runs(&self) -> impl Iterator<Item = &StoredRun> {
         self.order
@@ -76,11 +72,6 @@ impl StoredRuns {
         let order = self.order.iter().enumerate();
         let provisional = order.filter(|(_, (month, _))| self.months[*month].month == PROVISIONAL);
         provisional.map(|(place, _)| place).collect()
-    }
-
-    /// The month of each run and its index there, in commit order.
-    pub(super) fn order(&self) -> &[(usize, usize)] {
-        &self.order
     }
 
     fn of(months: Vec<Month>) -> Self {

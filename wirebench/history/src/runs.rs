@@ -6,7 +6,7 @@ use crate::follow::{TraceValues, stored_values};
 use crate::judge::judge;
 use crate::load::StoredRuns;
 use crate::segment::NearZero;
-use crate::trace::{Context, Names, Point, RUNS_SOURCE, Timeline, UnjudgedTrace};
+use crate::trace::{Context, Point, RUNS_SOURCE, Timeline, UnjudgedTrace};
 use crate::trend::TrendQuery;
 use wirebench_record::history::{StoredMetric, StoredRun, StoredSeries};
 use wirebench_record::metric::{Better, Metric};
@@ -24,27 +24,20 @@ pub(super) fn judge_runs(stored: &StoredRuns, timeline: &Timeline, query: &Trend
     let runs: Vec<&StoredRun> = stored.runs().collect();
     let is_wanted = |metric: &Metric| query.metric.is_none_or(|one| one == *metric);
     let metrics: Vec<Metric> = Metric::all().filter(is_wanted).collect();
-    let mut names = Names::default();
-    let contexts = contexts(&runs, &mut names);
     let selected: Vec<(&str, Vec<Option<&StoredSeries>>, Metric)> = stored
         .series()
         .into_iter()
         .filter(|(id, _)| query.selects(id))
         .flat_map(|(id, months)| metrics.iter().map(move |metric| (id, months.clone(), *metric)))
         .collect();
-    for (_, months, _) in &selected {
-        for from in months.iter().flatten().flat_map(|series| &series.digests) {
-            names.number(&from.digest);
-        }
-    }
     let judged = selected.par_iter().map(|(id, months, metric)| {
         let columns = columns(months, *metric);
         // Most series have few of the metrics: their runs are not looked at for the others.
         if !columns.iter().flatten().any(|(_, column)| column.is_some()) {
             return None;
         }
-        let unjudged = unjudged_trace(id, &columns, *metric, stored, &contexts, &names);
-        let judged = || judge(&unjudged, timeline, query, &names);
+        let unjudged = unjudged_trace(id, &columns, *metric, stored, &runs);
+        let judged = || judge(&unjudged, timeline, query);
         (!unjudged.points.is_empty()).then(|| stored_values(judged(), &columns, stored))
     });
     judged.collect::<Vec<_>>().into_iter().flatten().collect()
@@ -77,35 +70,12 @@ pub(super) fn timeline(stored: &StoredRuns) -> Timeline {
     Timeline::new(pushes.collect(), accepted.collect())
 }
 
-/// What measured a run, as numbers of a [`Names`].
-struct RunContext<'a> {
-    reference: u32,
-    machine: u32,
-    processor: u32,
-    /// Further machines, with the series that each measured.
-    other_machines: Vec<(u32, &'a [String])>,
-}
-
-impl RunContext<'_> {
-    /// The machine that measured a series, and its processor. Of a further machine only the fingerprint is known.
-    fn machine_of(&self, series: &str) -> (u32, u32) {
-        let mut others = self.other_machines.iter();
-        let other = others.find(|(_, measured)| measured.iter().any(|id| id == series));
-        other.map_or((self.machine, self.processor), |(machine, _)| (*machine, *machine))
-    }
-}
-
-/// The contexts of runs, in their order.
-fn contexts<'a>(runs: &[&'a StoredRun], names: &mut Names) -> Vec<RunContext<'a>> {
-    let context = |run: &&'a StoredRun| RunContext {
-        reference: names.number(run.reference.as_deref().map_or("none", short_commit)),
-        machine: names.number(&run.host),
-        processor: names.number(run.cpu_model.as_deref().unwrap_or("unknown")),
-        other_machines: (run.elsewhere.iter())
-            .map(|other| (names.number(&other.host), other.series.as_slice()))
-            .collect(),
-    };
-    runs.iter().map(context).collect()
+/// The machine that measured a series in a run, and its processor. Of a further machine only the fingerprint is known.
+fn machine_of<'a>(run: &'a StoredRun, series: &str) -> (&'a str, &'a str) {
+    let mut others = run.elsewhere.iter();
+    let other = others.find(|other| other.series.iter().any(|id| id == series));
+    let own = || (run.host.as_str(), run.cpu_model.as_deref().unwrap_or("unknown"));
+    other.map_or_else(own, |other| (other.host.as_str(), other.host.as_str()))
 }
 
 /// What the values of a metric depend on, besides the code.
@@ -134,21 +104,21 @@ impl DependsOn {
 /// The values of a metric in commit order.
 fn unjudged_trace<'a>(
     id: &'a str,
-    columns: &[Column],
+    columns: &[Column<'a>],
     metric: Metric,
     stored: &StoredRuns,
-    contexts: &[RunContext],
-    names: &Names,
+    runs: &[&'a StoredRun],
 ) -> UnjudgedTrace<'a> {
     let depends_on = DependsOn::of(metric);
-    let measured = measured(columns, stored, depends_on, names);
+    let measured = measured(columns, stored, depends_on);
     let (mut points, mut left_out) = (Vec::with_capacity(measured.len()), Vec::new());
     for (run, basis) in measured.iter().zip(bases(&measured)) {
-        let run_context = &contexts[run.place];
-        let (machine, processor) = run_context.machine_of(id);
+        let stored = runs[run.place];
+        let (machine, processor) = machine_of(stored, id);
+        let reference = stored.reference.as_deref().map_or("none", short_commit);
         let (value, compared_on) = match (basis, depends_on) {
-            (Basis::Ratio, _) => (run.ratio, run_context.reference),
-            (Basis::Value, DependsOn::Nothing) => (run.value, Names::UNKNOWN),
+            (Basis::Ratio, _) => (run.ratio, reference),
+            (Basis::Value, DependsOn::Nothing) => (run.value, ""),
             (Basis::Value, DependsOn::Processor) => (run.value, processor),
             (Basis::Value, DependsOn::Machine) => (run.value, machine),
         };
@@ -194,19 +164,13 @@ struct Measured<'a> {
     place: usize,
     value: Option<f64>,
     ratio: Option<f64>,
-    digest: u32,
+    digest: &'a str,
     /// Why it has no value to judge, if it has none.
     missing: &'a str,
 }
 
 /// The value and the ratio of a metric in each run that has a value, or in which the series failed, in commit order.
-fn measured<'a>(
-    columns: &[Column<'a>],
-    stored: &StoredRuns,
-    depends_on: DependsOn,
-    names: &Names,
-) -> Vec<Measured<'a>> {
-    let digests: Vec<Vec<(usize, u32)>> = columns.iter().map(|column| digests(column, names)).collect();
+fn measured<'a>(columns: &[Column<'a>], stored: &StoredRuns, depends_on: DependsOn) -> Vec<Measured<'a>> {
     let usable = |value: f64| (value.is_finite() && value >= 0.0).then_some(value);
     let of_run = |(place, (month, index)): (usize, &(usize, usize))| {
         let (series, column) = columns[*month]?;
@@ -220,11 +184,11 @@ fn measured<'a>(
             place,
             value,
             ratio: ratio.filter(|_| depends_on != DependsOn::Nothing),
-            digest: digest_at(&digests[*month], *index),
+            digest: digest_at(series, *index),
             missing,
         })
     };
-    stored.order().iter().enumerate().filter_map(of_run).collect()
+    stored.order.iter().enumerate().filter_map(of_run).collect()
 }
 
 /// Why a series has no good round in a run of its month.
@@ -233,15 +197,13 @@ pub(super) fn failure(series: &StoredSeries, index: usize) -> Option<&str> {
     Some(&failure.why)
 }
 
-/// The digests of a series in a month, each with the index of its first run.
-fn digests(column: &Column, names: &Names) -> Vec<(usize, u32)> {
-    let digests = column.iter().flat_map(|(series, _)| &series.digests);
-    digests.map(|one| (one.from, names.find(&one.digest))).collect()
-}
-
-fn digest_at(digests: &[(usize, u32)], index: usize) -> u32 {
-    let place = digests.partition_point(|(from, _)| *from <= index).saturating_sub(1);
-    digests.get(place).map_or(Names::UNKNOWN, |(_, digest)| *digest)
+/// The digest of a series in a run of its month.
+fn digest_at(series: &StoredSeries, index: usize) -> &str {
+    let place = series
+        .digests
+        .partition_point(|one| one.from <= index)
+        .saturating_sub(1);
+    series.digests.get(place).map_or("", |one| &one.digest)
 }
 
 /// Decides for each run whether its ratio or its value is judged: the one that several runs in a row have. A few runs with a

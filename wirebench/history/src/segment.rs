@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::trace::{Point, SegmentPlaces, StepPlaces, Timeline, UnjudgedTrace};
+use crate::trace::{Point, Timeline, UnjudgedTrace};
 use crate::trend::TrendQuery;
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
-use wirebench_record::trend::{Basis, ChangePoint, Direction, SeenNoise, Segment};
+use wirebench_record::trend::{Basis, ChangePoint, Direction, SeenNoise, Segment, StepPlaces};
 use wirebench_stats::change_point::{self, Detector, WINDOW};
 use wirebench_stats::count_step::CountDetector;
 use wirebench_stats::machine_mix::convert;
@@ -21,7 +21,7 @@ const LARGEST_MIX_CHANGE: f64 = 0.5;
 /// The result of judging a segment.
 pub(super) struct JudgedSegment {
     /// `None` if all of its values are left out.
-    pub(super) segment: Option<(Segment, SegmentPlaces)>,
+    pub(super) segment: Option<Segment>,
     /// Places of wild values that are left out, and the reasons.
     pub(super) wild: Vec<(usize, String)>,
 }
@@ -70,12 +70,6 @@ pub(super) fn judge(
     } else {
         detect_in_times(&points)
     };
-    let places = SegmentPlaces {
-        first: first.place,
-        last: last.place,
-        basis: first.context.basis,
-        steps: detected.steps.iter().map(|step| step_places(&points, step)).collect(),
-    };
     let change_points =
         (detected.steps.iter()).map(|step| change_point(unjudged, &points, step, &detected, timeline, query));
     let segment = Segment {
@@ -83,6 +77,7 @@ pub(super) fn judge(
         basis: first.context.basis,
         first: push(first),
         last: push(last),
+        places: (first.place, last.place),
         points: points.len(),
         level: detected.level,
         resolvable_percent: detected.resolvable.map(percent),
@@ -90,7 +85,7 @@ pub(super) fn judge(
         noise: detected.noise,
     };
     JudgedSegment {
-        segment: Some((segment, places)),
+        segment: Some(segment),
         wild,
     }
 }
@@ -105,21 +100,13 @@ fn left_out_because(judged: Judged) -> Option<String> {
     }
 }
 
-fn step_places(points: &[Point], step: &change_point::ChangePoint) -> StepPlaces {
-    StepPlaces {
-        last_before: points[step.last_before].place,
-        first_after: points[step.first_after].place,
-        reported: points[step.reported].place,
-    }
-}
-
 /// Detects the steps of timed values. Ratios from several processors are converted to one.
 fn detect_in_times(points: &[Point]) -> Detected {
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let mut logs = logarithms(&values);
     let mut comparable = vec![true; logs.len()];
     if points[0].context.basis == Basis::Ratio {
-        let processors: Vec<u32> = points.iter().map(|point| point.processor).collect();
+        let processors: Vec<&str> = points.iter().map(|point| point.processor).collect();
         let converted = convert(&logs, &processors);
         (logs, comparable) = (converted.values, converted.comparable);
     }
@@ -182,8 +169,12 @@ fn change_point(
     timeline: &Timeline,
     query: &TrendQuery,
 ) -> ChangePoint {
-    let place = |number: usize| points[number].place;
-    let push = |number: usize| timeline.pushes[place(number)].clone();
+    let places = StepPlaces {
+        last_before: points[step.last_before].place,
+        first_after: points[step.first_after].place,
+        reported: points[step.reported].place,
+    };
+    let push = |place: usize| timeline.pushes[place].clone();
     let change = percent(step.change.estimate);
     let direction = match unjudged.better {
         None => Direction::Unknown,
@@ -191,7 +182,7 @@ fn change_point(
         Some(Better::Higher) if change > 0.0 => Direction::Better,
         Some(_) => Direction::Worse,
     };
-    let range = place(step.last_before) + 1..=place(step.first_after);
+    let range = places.last_before + 1..=places.first_after;
     let accepted_because = || {
         let covers = |acceptance: &&Acceptance| acceptance.covers(unjudged.series, unjudged.metric, change.abs());
         let names_push = |acceptance: &&Acceptance| {
@@ -206,9 +197,10 @@ fn change_point(
     let accepted = (direction == Direction::Worse).then(accepted_because).flatten();
     let not_code = same_commit(points, step, timeline).or_else(|| mix_changed(points, step, &detected.comparable));
     ChangePoint {
-        last_before: push(step.last_before),
-        first_after: push(step.first_after),
-        reported: push(step.reported),
+        last_before: push(places.last_before),
+        first_after: push(places.first_after),
+        reported: push(places.reported),
+        places,
         change_percent: change,
         low_percent: percent(step.change.low),
         high_percent: percent(step.change.high),
@@ -218,7 +210,7 @@ fn change_point(
         not_code,
         // Decided when every segment of the trace is known.
         open: false,
-        recent: timeline.commits_from[place(step.reported)] <= query.newest,
+        recent: timeline.commits_from[places.reported] <= query.newest,
     }
 }
 
@@ -244,21 +236,17 @@ fn mix_changed(points: &[Point], step: &change_point::ChangePoint, comparable: &
     {
         return None;
     }
-    let share = |places: Range<usize>, processor: u32| {
+    let share = |places: Range<usize>, processor: &str| {
         let all = places.len().max(1);
         let measured = points[places].iter().filter(|point| point.processor == processor);
-        fraction(measured.count(), all)
+        measured.count() as f64 / all as f64
     };
     let nearby = points[before.start..after.end].iter();
-    let processors: BTreeSet<u32> = nearby.map(|point| point.processor).collect();
+    let processors: BTreeSet<&str> = nearby.map(|point| point.processor).collect();
     let changes = (processors.into_iter())
         .map(|processor| (share(before.clone(), processor) - share(after.clone(), processor)).abs());
     (changes.sum::<f64>() / 2.0 > LARGEST_MIX_CHANGE)
         .then(|| "the mix of machines changed: other processors, and too few pushes on both".into())
-}
-
-fn fraction(part: usize, whole: usize) -> f64 {
-    part as f64 / whole as f64
 }
 
 /// Converts a change of the logarithm to percent.

@@ -4,7 +4,6 @@
 //! accepted add up; without any, the trace is within noise.
 
 use crate::follow::TraceValues;
-use crate::trace::StepPlaces;
 use wirebench_record::metric::Better;
 use wirebench_record::trend::{ChangePoint, Trace};
 use wirebench_stats::change_point::SMALLEST_STEP;
@@ -66,23 +65,21 @@ pub struct Change {
 pub fn standing_since(trace: &Trace, values: &TraceValues, since: usize) -> TraceStanding {
     let newest = values.values.len().saturating_sub(1);
     let failed = values.failures.iter().rev().find(|(place, _)| *place == newest);
-    let open = placed_steps(trace, values).find(|(step, _)| step.open);
-    let compared_with = open.map_or(since, |(_, at)| at.last_before);
-    let newest_segment = trace.segments.iter().zip(&values.segments).next_back();
-    let broken = newest_segment.filter(|(_, places)| places.first > compared_with);
+    let open = trace.change_points().find(|step| step.open);
+    let compared_with = open.map_or(since, |step| step.places.last_before);
+    let newest_segment = trace.segments.last();
+    let broken = newest_segment.filter(|segment| segment.places.0 > compared_with);
     // Without an open regression, nothing is compared across a break.
     let from = match broken {
-        Some((_, places)) if open.is_none() => places.first,
+        Some(segment) if open.is_none() => segment.places.0,
         _ => compared_with,
     };
-    let steps: Vec<&ChangePoint> = placed_steps(trace, values)
-        // Steps that the machine caused say nothing about the code.
-        .filter(|(step, at)| at.first_after > from && step.not_code.is_none())
-        .map(|(step, _)| step)
-        .collect();
+    // Steps that the machine caused say nothing about the code.
+    let counts = |step: &&ChangePoint| step.places.first_after > from && step.not_code.is_none();
+    let steps: Vec<&ChangePoint> = trace.change_points().filter(counts).collect();
     let unaccepted: Vec<&ChangePoint> = steps.iter().copied().filter(|step| step.accepted.is_none()).collect();
     let change = sum(&unaccepted).or_else(|| sum(&steps));
-    let few = newest_segment.is_none_or(|(segment, _)| segment.points < FEWEST_VALUES);
+    let few = newest_segment.is_none_or(|segment| segment.points < FEWEST_VALUES);
     let standing = match (sum(&unaccepted), change) {
         // An open regression counts however old it is, whatever became of the series since.
         _ if open.is_some() => Standing::Worse,
@@ -96,18 +93,9 @@ pub fn standing_since(trace: &Trace, values: &TraceValues, since: usize) -> Trac
     TraceStanding {
         standing,
         change: change.filter(|_| !matches!(standing, Standing::Few | Standing::Stopped)),
-        broken_by: broken.and_then(|(segment, _)| segment.broken_by.clone()),
+        broken_by: broken.and_then(|segment| segment.broken_by.clone()),
         withheld: failed.map(|(_, reason)| reason.clone()),
     }
-}
-
-/// Every step of a trace, with its places, in order.
-fn placed_steps<'a>(
-    trace: &'a Trace,
-    values: &'a TraceValues,
-) -> impl Iterator<Item = (&'a ChangePoint, &'a StepPlaces)> {
-    let segments = trace.segments.iter().zip(&values.segments);
-    segments.flat_map(|(segment, places)| segment.change_points.iter().zip(&places.steps))
 }
 
 fn of_change(trace: &Trace, change: Change) -> Standing {
@@ -142,8 +130,7 @@ mod tests {
     use super::*;
     use crate::judge::mark_open;
     use crate::judge::tests::{push, step};
-    use crate::trace::SegmentPlaces;
-    use wirebench_record::trend::{Basis, Segment};
+    use wirebench_record::trend::{Basis, Segment, StepPlaces};
 
     /// A trace of 100 pushes with steps at these places, in percent; accepted ones are meant.
     fn made(better: Option<Better>, steps: &[(usize, f64, bool)]) -> (Trace, TraceValues) {
@@ -152,7 +139,12 @@ mod tests {
             Some(Better::Higher) => percent < 0.0,
             None => false,
         };
-        let point = |(_, percent, meant): &(usize, f64, bool)| ChangePoint {
+        let point = |(at, percent, meant): &(usize, f64, bool)| ChangePoint {
+            places: StepPlaces {
+                last_before: at - 1,
+                first_after: *at,
+                reported: at + 2,
+            },
             accepted: meant.then(|| "meant".into()),
             alert: !meant && is_worse(*percent),
             ..step(*percent)
@@ -163,6 +155,7 @@ mod tests {
             noise: None,
             first: push(),
             last: push(),
+            places: (10, 99),
             points: 90,
             level: 1.0,
             resolvable_percent: Some(3.0),
@@ -183,23 +176,12 @@ mod tests {
             segments: vec![segment],
         };
         mark_open(&mut trace.segments);
-        let place = |(at, ..): &(usize, f64, bool)| StepPlaces {
-            last_before: at - 1,
-            first_after: *at,
-            reported: at + 2,
-        };
         let values = TraceValues {
             timeline: 0,
             values: vec![1.0; 100],
             ratios: Vec::new(),
             half_permille: Vec::new(),
             failures: Vec::new(),
-            segments: vec![SegmentPlaces {
-                first: 10,
-                last: 99,
-                basis: Basis::Value,
-                steps: steps.iter().map(place).collect(),
-            }],
         };
         (trace, values)
     }

@@ -9,11 +9,10 @@ use globset::GlobMatcher;
 use crate::error::HistoryError;
 use crate::follow::{FollowedHistory, followed};
 use crate::load::{Beside, load};
-use crate::trace::{SegmentPlaces, StepPlaces};
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::history::Facts;
 use wirebench_record::metric::Metric;
-use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep, Push, SCHEMA, Trace, Trend, TrendMethod};
+use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep, SCHEMA, Trace, Trend, TrendMethod};
 use wirebench_stats::change_point::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
 
 /// Follows every series × metric of the history in the folder `history` in commit order.
@@ -23,21 +22,16 @@ use wirebench_stats::change_point::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
 pub fn trend(history: &Path, query: &TrendQuery) -> Result<FollowedHistory, HistoryError> {
     let loaded = load(Some(history), Beside::default())?;
     if loaded.is_empty() {
-        return Err(HistoryError::empty(history));
+        let message =
+            "holds no history: no runs/, months/ or imported/; append a run with: wirebench history append --to DIR";
+        return Err(HistoryError::broken(history, message));
     }
     Ok(followed(loaded, Facts::default(), query))
 }
 
-/// Makes a trend of traces; `places` says for each of them where its segments lie.
-pub(super) fn assemble<'a>(
-    traces: Vec<Trace>,
-    places: impl Iterator<Item = &'a [SegmentPlaces]>,
-    query: &TrendQuery,
-    runs: usize,
-    skipped: Vec<String>,
-) -> Trend {
-    let placed: Vec<_> = traces.iter().zip(places).collect();
-    let groups = groups(&placed);
+/// Makes a trend of traces.
+pub(super) fn assemble(traces: Vec<Trace>, query: &TrendQuery, runs: usize, skipped: Vec<String>) -> Trend {
+    let groups = groups(&traces);
     Trend {
         schema: SCHEMA.into(),
         runs,
@@ -85,47 +79,31 @@ impl TrendQuery {
 /// of a step is not always exact.
 const MERGED_WITHIN: usize = 2;
 
-/// A trace, and where its segments lie.
-pub(super) type PlacedTrace<'a> = (&'a Trace, &'a [SegmentPlaces]);
-
 /// A step with its trace.
-#[derive(Clone, Copy)]
-struct Step<'a> {
-    trace: &'a Trace,
-    change: &'a ChangePoint,
-    places: StepPlaces,
-}
+type Step<'a> = (&'a Trace, &'a ChangePoint);
 
 /// Groups the steps of each source. The traces of a source must be adjacent.
-pub(super) fn groups(traces: &[PlacedTrace]) -> Vec<Group> {
-    let sources = traces.chunk_by(|one, next| one.0.source == next.0.source);
-    sources.flat_map(of_source).collect()
-}
-
-fn of_source(traces: &[PlacedTrace]) -> Vec<Group> {
-    let mut steps: Vec<Step> = Vec::new();
-    for (trace, places) in traces {
-        for (segment, places) in trace.segments.iter().zip(*places) {
-            let placed = segment.change_points.iter().zip(&places.steps);
-            steps.extend(placed.map(|(change, places)| Step {
-                trace,
-                change,
-                places: *places,
-            }));
-        }
-    }
-    let merged = merge(by_push(steps));
-    merged.iter().map(|steps| group(steps, traces)).collect()
+fn groups(traces: &[Trace]) -> Vec<Group> {
+    let sources = traces.chunk_by(|one, next| one.source == next.source);
+    let groups = sources.flat_map(|traces| {
+        let steps = traces
+            .iter()
+            .flat_map(|trace| trace.change_points().map(move |step| (trace, step)));
+        let merged = merge(by_push(steps.collect())).into_iter();
+        merged.map(|steps| group(&steps, traces)).collect::<Vec<Group>>()
+    });
+    groups.collect()
 }
 
 /// Divides steps into the fewest groups whose ranges share a push: greedily, by the end of the range.
 fn by_push(mut steps: Vec<Step>) -> Vec<Vec<Step>> {
-    steps.sort_by_key(|step| (step.places.first_after, step.places.last_before));
+    steps.sort_by_key(|(_, step)| (step.places.first_after, step.places.last_before));
     let mut groups: Vec<(usize, Vec<Step>)> = Vec::new();
     for step in steps {
+        let places = step.1.places;
         match groups.last_mut() {
-            Some((push, group)) if step.places.last_before < *push => group.push(step),
-            _ => groups.push((step.places.first_after, vec![step])),
+            Some((push, group)) if places.last_before < *push => group.push(step),
+            _ => groups.push((places.first_after, vec![step])),
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
@@ -153,52 +131,49 @@ fn merge(groups: Vec<Vec<Step>>) -> Vec<Vec<Step>> {
 
 /// The places of the last push before a group and of the first push after it, by its largest part, which comes first.
 fn range(group: &[Step]) -> (usize, usize) {
-    let first = group[0].places;
-    let places = group.iter().map(|step| step.places);
+    let first = group[0].1.places;
+    let places = group.iter().map(|(_, step)| step.places);
     let shared = places.filter(|at| at.last_before < first.first_after && first.first_after <= at.first_after);
     let last_before = shared.map(|at| at.last_before).max();
     (last_before.unwrap_or(first.last_before), first.first_after)
 }
 
-fn group(group: &[Step], traces: &[PlacedTrace]) -> Group {
+fn group(group: &[Step], traces: &[Trace]) -> Group {
     let (last_before, first_after) = range(group);
-    let push_at = |place: usize, of: fn(&StepPlaces) -> usize, push: fn(&ChangePoint) -> &Push| {
-        let step = group.iter().find(|step| of(&step.places) == place);
-        push(step.unwrap_or(&group[0]).change).clone()
+    let steps = || group.iter().map(|(_, step)| *step);
+    let (_, first) = group[0];
+    let before = steps().find(|step| step.places.last_before == last_before);
+    let after = steps().find(|step| step.places.first_after == first_after);
+    let covers = |trace: &&Trace| {
+        let mut places = trace.segments.iter().map(|segment| segment.places);
+        places.any(|(first, last)| first <= last_before && first_after <= last)
     };
-    let covers = |(_, segments): &&PlacedTrace| {
-        let mut segments = segments.iter();
-        segments.any(|segment| segment.first <= last_before && first_after <= segment.last)
-    };
-    let mut steps: Vec<GroupedStep> = group.iter().map(grouped_step).collect();
-    steps.sort_by_key(|step| (!step.open, !step.alert, Reverse(thousandths(step.change_percent))));
-    let stepped: BTreeSet<_> = group
-        .iter()
-        .map(|step| (&step.trace.series, step.trace.metric))
-        .collect();
+    let mut grouped: Vec<GroupedStep> = group.iter().map(grouped_step).collect();
+    grouped.sort_by_key(|step| (!step.open, !step.alert, Reverse(thousandths(step.change_percent))));
+    let stepped: BTreeSet<_> = group.iter().map(|(trace, _)| (&trace.series, trace.metric)).collect();
     let stepped = stepped.len();
     Group {
-        source: group[0].trace.source.clone(),
-        last_before: push_at(last_before, |at| at.last_before, |change| &change.last_before),
-        first_after: push_at(first_after, |at| at.first_after, |change| &change.first_after),
+        source: group[0].0.source.clone(),
+        last_before: before.unwrap_or(first).last_before.clone(),
+        first_after: after.unwrap_or(first).first_after.clone(),
         stepped,
         measured: traces.iter().filter(covers).count().max(stepped),
-        worse: steps.iter().filter(|step| step.direction == Direction::Worse).count(),
-        alert: group.iter().any(|step| step.change.alert),
-        open: group.iter().any(|step| step.change.open),
-        recent: group.iter().any(|step| step.change.open && step.change.recent),
-        steps,
+        worse: steps().filter(|step| step.direction == Direction::Worse).count(),
+        alert: steps().any(|step| step.alert),
+        open: steps().any(|step| step.open),
+        recent: steps().any(|step| step.open && step.recent),
+        steps: grouped,
     }
 }
 
-fn grouped_step(step: &Step) -> GroupedStep {
+fn grouped_step((trace, step): &Step) -> GroupedStep {
     GroupedStep {
-        series: step.trace.series.clone(),
-        metric: step.trace.metric,
-        change_percent: step.change.change_percent,
-        direction: step.change.direction,
-        alert: step.change.alert,
-        open: step.change.open,
+        series: trace.series.clone(),
+        metric: trace.metric,
+        change_percent: step.change_percent,
+        direction: step.direction,
+        alert: step.alert,
+        open: step.open,
     }
 }
 
@@ -210,7 +185,7 @@ fn thousandths(percent: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_record::trend::{Basis, Segment};
+    use wirebench_record::trend::{Basis, Push, Segment, StepPlaces};
 
     fn push(place: usize) -> Push {
         Push {
@@ -223,11 +198,16 @@ mod tests {
     }
 
     /// A trace of 100 pushes that steps after the first and up to the second place.
-    fn stepped(series: &str, (last_before, first_after): (usize, usize), alert: bool) -> (Trace, Vec<SegmentPlaces>) {
+    fn stepped(series: &str, (last_before, first_after): (usize, usize), alert: bool) -> Trace {
         let point = ChangePoint {
             last_before: push(last_before),
             first_after: push(first_after),
             reported: push(first_after + 2),
+            places: StepPlaces {
+                last_before,
+                first_after,
+                reported: first_after + 2,
+            },
             change_percent: 10.0,
             low_percent: 9.0,
             high_percent: 11.0,
@@ -244,12 +224,13 @@ mod tests {
             noise: None,
             first: push(0),
             last: push(99),
+            places: (0, 99),
             points: 100,
             level: 1.0,
             resolvable_percent: None,
             change_points: vec![point],
         };
-        let trace = Trace {
+        Trace {
             source: "runs".into(),
             series: series.into(),
             metric: None,
@@ -262,23 +243,7 @@ mod tests {
             stopped: false,
             newest: None,
             segments: vec![segment],
-        };
-        let places = SegmentPlaces {
-            first: 0,
-            last: 99,
-            basis: Basis::Value,
-            steps: vec![StepPlaces {
-                last_before,
-                first_after,
-                reported: first_after + 2,
-            }],
-        };
-        (trace, vec![places])
-    }
-
-    fn grouped(made: &[(Trace, Vec<SegmentPlaces>)]) -> Vec<Group> {
-        let placed: Vec<_> = made.iter().map(|(trace, places)| (trace, places.as_slice())).collect();
-        groups(&placed)
+        }
     }
 
     #[test]
@@ -289,7 +254,7 @@ mod tests {
             stepped("c", (41, 44), false),
             stepped("d", (70, 71), false),
         ];
-        let found = grouped(&made);
+        let found = groups(&made);
         let [one, other] = &found[..] else { panic!("{found:#?}") };
         assert_eq!((one.stepped, one.measured, one.worse), (3, 4, 3));
         assert_eq!((&one.last_before, &one.first_after), (&push(43), &push(44)));
@@ -302,9 +267,9 @@ mod tests {
         let many = (0..5).map(|number| stepped(&format!("s{number}"), (43, 44), true));
         let few = [stepped("late", (45, 46), true), stepped("far", (60, 61), true)];
         let made: Vec<_> = many.chain(few).collect();
-        let found: Vec<usize> = grouped(&made).iter().map(|group| group.stepped).collect();
+        let found: Vec<usize> = groups(&made).iter().map(|group| group.stepped).collect();
         assert_eq!(found, [6, 1]);
         let apart = [stepped("a", (43, 44), true), stepped("b", (44, 45), true)];
-        assert_eq!(grouped(&apart).len(), 2);
+        assert_eq!(groups(&apart).len(), 2);
     }
 }

@@ -54,15 +54,16 @@ fn judged(series: &Series, limit: Limit) -> JudgedLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::selftest::{Model, Source as _};
     use proptest::prelude::{prop_assert_eq, proptest};
     use wirebench_record::metric::Metric;
-    use wirebench_testing::{counts, figure};
+    use wirebench_testing::{counts, figure, reference};
 
     /// A run with this number of instructions per request, and a limit of 40,000.
     fn counted(value: f64, spread: f64) -> Run {
-        let mut run = Model::new(1, 0.01, 0.0, 7).empty();
+        let mut run = reference();
+        run.series.truncate(1);
         let series = &mut run.series[0];
+        series.rounds.clear();
         series.load.counted = Some(400);
         series.limits = vec![Limit {
             metric: Metric::Instructions,

@@ -7,6 +7,9 @@ use std::path::Path;
 pub mod report;
 pub mod site;
 
+/// The version of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Why something could not be shown: the file or program, the cause, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

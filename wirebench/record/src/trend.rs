@@ -131,6 +131,9 @@ pub struct Segment {
     pub first: Push,
     /// Its last push.
     pub last: Push,
+    /// The places of its first and of its last push among the pushes of its source; not stored.
+    #[serde(skip)]
+    pub places: (usize, usize),
     /// Values in it.
     pub points: usize,
     /// Median of the newest values since its last change point, in the trace's unit, or a ratio.
@@ -189,6 +192,9 @@ pub struct ChangePoint {
     pub first_after: Push,
     /// The push at which it was first reported.
     pub reported: Push,
+    /// Where these lie among the pushes of its source; not stored.
+    #[serde(skip)]
+    pub places: StepPlaces,
     /// Its size, percent.
     pub change_percent: f64,
     /// Lower end of the size's 95 % interval.
@@ -209,6 +215,17 @@ pub struct ChangePoint {
     pub open: bool,
     /// Whether it was first reported at one of the newest pushes.
     pub recent: bool,
+}
+
+/// The places of a step's pushes among the pushes of its source.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StepPlaces {
+    /// The place of the last push before it.
+    pub last_before: usize,
+    /// The place of the first push after it.
+    pub first_after: usize,
+    /// The place of the push at which it was first reported.
+    pub reported: usize,
 }
 
 /// What a step means.

@@ -2,7 +2,6 @@
 //! `alpha`.
 
 /// For each probability whether its test passes.
-#[expect(clippy::cast_precision_loss, reason = "counts of tests are small")]
 pub fn passing(probabilities: &[f64], alpha: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]));
@@ -37,7 +36,6 @@ mod tests {
         #[test]
         fn between_bonferroni_and_none(p in prop::collection::vec(0.0f64..1.0, 1..30)) {
             let found = passing(&p, 0.05);
-            #[expect(clippy::cast_precision_loss, reason = "small")]
             let each = 0.05 / p.len() as f64;
             for (p, passes) in p.iter().zip(found) {
                 prop_assert!(!passes || *p <= 0.05);

@@ -59,7 +59,6 @@ fn signed_rank_cut(count: usize, tail: f64) -> Option<usize> {
 }
 
 /// Sample standard deviation; `None` for fewer than two values.
-#[expect(clippy::cast_precision_loss, reason = "counts of rounds are small")]
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -71,19 +70,13 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
 
 /// The smallest effect found with the chance `power`, when differences have the standard deviation `sd`, `pairs` of them are
 /// used, and one of `tests` tests at `alpha` must pass. In the unit of `margin` and `sd`.
-#[expect(clippy::cast_precision_loss, reason = "counts of rounds are small")]
 pub fn resolvable(margin: f64, sd: f64, pairs: usize, alpha: f64, tests: usize, power: f64) -> f64 {
     let error = sd / (EFFICIENCY * (pairs.max(1) as f64).sqrt());
     margin + (z(1.0 - alpha / tests.max(1) as f64) + z(power)) * error
 }
 
 /// The number of pairs that makes `effect` resolvable; `None` if it is not above the margin.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "a float as `u32` saturates, which is what a count that no budget allows needs"
-)]
+#[expect(clippy::cast_sign_loss, reason = "saturates, and is positive")]
 pub fn pairs_to_resolve(effect: f64, margin: f64, sd: f64, alpha: f64, tests: usize, power: f64) -> Option<u32> {
     let room = effect - margin;
     let z = z(1.0 - alpha / tests.max(1) as f64) + z(power);

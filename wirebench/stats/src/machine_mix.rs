@@ -23,15 +23,10 @@ pub struct Converted {
 ///
 /// # Panics
 /// When there are not as many kinds as values.
-pub fn convert(values: &[f64], kinds: &[u32]) -> Converted {
+pub fn convert<K: Copy + Ord>(values: &[f64], kinds: &[K]) -> Converted {
     assert_eq!(values.len(), kinds.len(), "every value has a kind");
-    if kinds.windows(2).all(|pair| pair[0] == pair[1]) {
-        return Converted {
-            values: values.to_vec(),
-            comparable: vec![true; values.len()],
-        };
-    }
-    let offsets = offsets(&differences(values, kinds), most_frequent(kinds));
+    let known = most_frequent(kinds).map(|first| offsets(&differences(values, kinds), first));
+    let offsets = known.unwrap_or_default();
     let moved = values.iter().zip(kinds);
     Converted {
         values: moved
@@ -41,20 +36,19 @@ pub fn convert(values: &[f64], kinds: &[u32]) -> Converted {
     }
 }
 
-fn most_frequent(kinds: &[u32]) -> u32 {
-    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+fn most_frequent<K: Copy + Ord>(kinds: &[K]) -> Option<K> {
+    let mut counts: BTreeMap<K, usize> = BTreeMap::new();
     for kind in kinds {
         *counts.entry(*kind).or_default() += 1;
     }
-    let most = counts.iter().max_by_key(|(_, count)| **count);
-    most.map_or(0, |(kind, _)| *kind)
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(kind, _)| kind)
 }
 
 /// The differences of neighbours of two kinds, higher kind minus lower kind.
-fn differences(values: &[f64], kinds: &[u32]) -> BTreeMap<(u32, u32), Vec<f64>> {
-    let mut by_pair: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+fn differences<K: Copy + Ord>(values: &[f64], kinds: &[K]) -> BTreeMap<(K, K), Vec<f64>> {
+    let mut by_pair: BTreeMap<(K, K), Vec<f64>> = BTreeMap::new();
     for late in 1..values.len() {
-        let mut seen: Vec<u32> = vec![kinds[late]];
+        let mut seen = vec![kinds[late]];
         for early in (late.saturating_sub(NEIGHBOURS)..late).rev() {
             if seen.contains(&kinds[early]) {
                 continue;
@@ -74,7 +68,7 @@ fn differences(values: &[f64], kinds: &[u32]) -> BTreeMap<(u32, u32), Vec<f64>> 
 }
 
 /// The distance of each kind from the first, along the best-known pairs.
-fn offsets(differences: &BTreeMap<(u32, u32), Vec<f64>>, first: u32) -> BTreeMap<u32, f64> {
+fn offsets<K: Copy + Ord>(differences: &BTreeMap<(K, K), Vec<f64>>, first: K) -> BTreeMap<K, f64> {
     let mut known = BTreeMap::from([(first, 0.0)]);
     loop {
         let next = differences
@@ -94,7 +88,6 @@ fn offsets(differences: &BTreeMap<(u32, u32), Vec<f64>>, first: u32) -> BTreeMap
 }
 
 /// The median difference, shrunk towards zero by its standard error (James and Stein).
-#[expect(clippy::cast_precision_loss, reason = "counts of values")]
 fn shrunk(differences: &[f64]) -> f64 {
     let Some(middle) = median(differences) else { return 0.0 };
     let distances: Vec<f64> = differences.iter().map(|one| (one - middle).abs()).collect();

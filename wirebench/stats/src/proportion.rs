@@ -3,7 +3,6 @@
 use statrs::distribution::{Beta, ContinuousCDF as _};
 
 /// The two-sided 95 % interval of the rate behind `hits` of `trials`; 0..=1 without trials.
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 pub fn interval(hits: u64, trials: u64) -> (f64, f64) {
     let (hit, missed) = (hits as f64, trials.saturating_sub(hits) as f64);
     let quantile = |a: f64, b: f64, share: f64| Beta::new(a, b).map_or(f64::NAN, |beta| beta.inverse_cdf(share));

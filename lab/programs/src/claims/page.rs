@@ -5,7 +5,7 @@ mod picture;
 
 use askama::Template;
 
-use self::picture::{Mark, Row, picture};
+use self::picture::{Mark, Ratio, Row, picture};
 use crate::claims::answer::{Answer, answers, cases, headline};
 use crate::claims::audit::{Agreement, audited};
 use crate::claims::figures::figure;
@@ -14,7 +14,6 @@ use crate::claims::publication::PublicComparison;
 use crate::claims::{conclusions, findings};
 use wirebench_present::report::format::{machines, three_digits};
 use wirebench_present::report::head_to_head::times;
-use wirebench_present::site::scale::Ratio;
 use wirebench_present::site::shown::{instant, name, sentence};
 use wirebench_present::site::svg::Markup;
 use wirebench_record::run::Run;

@@ -2,14 +2,15 @@
 
 mod agreement;
 mod second_stage;
+mod simulated;
 mod verdicts;
+
+use std::time::Duration;
 
 use proptest::prelude::{Just, Strategy, TestCaseError, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
-use wirebench_declare::compare::{Compare, Margins};
 use wirebench_github::admit::{ComparedCommits, checked};
 use wirebench_judge::compare::{self, Rules};
-use wirebench_judge::selftest::{self, Model, Source as _};
 use wirebench_judge::summary::comparison::{Findings, RowStatus, contradiction};
 use wirebench_present::report::comparison::rows::effect;
 use wirebench_present::report::comparison::{headline, markdown, reasons, terminal};
@@ -24,36 +25,42 @@ use wirebench_testing::figure;
 
 /// A run without rounds, and its one series.
 fn empty() -> (Run, Series) {
-    let mut run = Model::new(1, 0.01, 0.0, 7).empty();
+    let mut run = simulated::empty_run();
     let series = run.series.remove(0);
     (run, series)
 }
 
 fn judged(run: &Run) -> Comparison {
-    let (compare, margins) = (Compare::default(), Margins::default());
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
-    compare::paired(run, &rules).unwrap()
+    compare::paired(run, &Rules::default()).unwrap()
 }
 
 fn needs_second_stage(run: &Run) -> bool {
     second_stage(run, 3600).is_some()
 }
 
+/// A second stage: the places of its series in the run, the number of its rounds, and why.
+#[derive(Debug, PartialEq)]
+struct SecondStage {
+    series: Vec<usize>,
+    rounds: u32,
+    why: String,
+}
+
 /// The second stage of a run in which a pair takes one second and the given number of seconds is left.
-fn second_stage(run: &Run, left: u64) -> Option<compare::SecondStage> {
-    let (compare, margins) = (Compare::default(), Margins::default());
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
-    let time = compare::Time {
-        left: std::time::Duration::from_secs(left),
-        pair: vec![std::time::Duration::from_secs(1); run.series.len()],
-    };
-    compare::second_stage(run, &rules, &time)
+fn second_stage(run: &Run, left: u64) -> Option<SecondStage> {
+    let rules = Rules::default();
+    let mut run = run.clone();
+    for (place, series) in run.series.iter_mut().enumerate() {
+        series.id = place.to_string();
+    }
+    let second = Duration::from_secs(1);
+    let pairs = vec![second; run.series.len()];
+    let stage = compare::next_stage(&run, &rules, second * u32::try_from(left).unwrap(), &pairs).stage?;
+    Some(SecondStage {
+        series: stage.series.iter().map(|id| id.parse().unwrap()).collect(),
+        rounds: stage.rounds,
+        why: stage.why,
+    })
 }
 
 /// One round: the logarithms by which CPU, elapsed time, p50 and p99 exceed 10 µs, 1 s, 1 ms and 5 ms.
@@ -62,7 +69,7 @@ type Bad = [f64; 4];
 fn round(variant: Variant, number: u32, stage: u32, bad: Bad, bound: Option<Bound>) -> Round {
     Round {
         bound,
-        ..selftest::round(variant, number, stage, 20_000, bad)
+        ..simulated::round(variant, number, stage, 20_000, bad)
     }
 }
 

@@ -99,7 +99,7 @@ pub(super) fn measure_on_cluster(project: &Project, args: &Args) -> anyhow::Resu
         out: &args.out(project),
         keep_raw: args.keep_raw,
         budget: args.budget.unwrap_or(rules.compare.budget).0,
-        second_stage: &|run, left| compare::next_stage(run, &rules, left),
+        second_stage: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
     })
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         measure_identical: args.sides.measure_identical,
         lock: !args.lock.no_lock,
         budget: args.budget.unwrap_or(rules.compare.budget).0,
-        second_stage: &|run, left| compare::next_stage(run, &rules, left),
+        second_stage: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
     })
 }
 

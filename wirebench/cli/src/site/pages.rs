@@ -51,9 +51,10 @@ pub(super) fn paged(
     let Some(line) = followed.timelines.first().filter(|line| !line.runs.is_empty()) else {
         return Ok(Vec::new());
     };
-    let config = project.map(|project| Config::read(&project.join("wirebench.toml")));
-    let config = config.transpose()?.unwrap_or_default();
-    let rules = Rules::from(&config);
+    let config = project
+        .map(|project| Config::read(&project.join("wirebench.toml")))
+        .transpose()?;
+    let rules = config.as_ref().map(Rules::from).unwrap_or_default();
     let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
     let found = newest.par_iter().filter_map(|known| one(history, local, known, &rules));
     let mut found: Vec<PagedRun> = found.collect();

@@ -3,12 +3,15 @@
 use std::fs;
 use std::path::PathBuf;
 
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wirebench_judge::selftest::{Model, Source};
+use wirebench_record::run::{Run, Variant};
 
 use crate::bench::{Ended, ended, wirebench};
 use crate::github::golden::assert_admitted;
+use crate::simulated::{empty_run, round};
 
 /// Records in a folder outside any project.
 pub(crate) struct Records {
@@ -62,14 +65,23 @@ impl Records {
 
 /// A run of one scenario on a quiet machine: `first` rounds of each variant in stage 1, `second` in stage 2.
 pub(crate) fn run(worse: f64, first: u32, second: u32) -> Value {
-    let mut model = Model::new(1, 0.01, worse, 11);
-    let mut run = model.empty();
-    for (stage, from, count) in [(1, 0, first), (2, first, second)] {
-        for (series, rounds) in model.rounds(&[0], stage, from, count) {
-            run.series[series].rounds.extend(rounds);
+    serde_json::to_value(noisy(0.01, worse, first, second)).unwrap()
+}
+
+/// The same with values that spread by `c`, as a share.
+pub(crate) fn noisy(c: f64, worse: f64, first: u32, second: u32) -> Run {
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let mut run = empty_run();
+    for number in 0..first + second {
+        let stage = if number < first { 1 } else { 2 };
+        for (variant, worse) in [(Variant::Baseline, 0.0), (Variant::Candidate, worse)] {
+            // The sum of twelve such numbers has a standard deviation of 1.
+            let mut noise = || (0..12).map(|_| random.random_range(-0.5..0.5)).sum::<f64>();
+            let bad = [(); 4].map(|()| f64::ln_1p(worse) + c * noise());
+            run.series[0].rounds.push(round(variant, number, stage, 100_000, bad));
         }
     }
-    serde_json::to_value(run).unwrap()
+    run
 }
 
 fn rounds(record: &mut Value) -> &mut Vec<Value> {
@@ -131,7 +143,7 @@ fn a_suspicion_without_fresh_rounds_is_neither_regressed_nor_unchanged() {
 #[test]
 fn too_few_rounds_are_inconclusive_and_no_good_rounds_invalid() {
     let records = Records::new();
-    let comparison = records.judged(&run(0.5, 5, 0));
+    let comparison = records.judged(&run(0.0, 5, 0));
     assert_eq!(comparison["verdict"], "inconclusive");
     let reason = &cpu(&comparison)["reason"];
     assert_eq!(

@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wirebench_declare::compare::{Compare, Margins};
-use wirebench_judge::compare::{Rules, Time, second_stage};
-use wirebench_judge::selftest::{Model, Source as _};
+use wirebench_judge::compare::{Rules, next_stage};
 use wirebench_record::run::Run;
 
-use crate::compare::{Records, cpu, run};
+use crate::compare::{Records, cpu, noisy, run};
 
 pub(crate) const COUNTED: &str = "count-weather@simulated@hey";
 const NAMES: [&str; 7] = [
@@ -182,22 +180,11 @@ fn counts_gate_in_the_place_of_server_cpu_unless_the_project_says_otherwise() {
 
 #[test]
 fn the_second_stage_is_planned_by_the_same_gates() {
-    let mut model = Model::new(1, 0.08, 0.0, 0);
-    let mut record = model.empty();
-    for (place, rounds) in model.rounds(&[0], 1, 0, 10) {
-        record.series[place].rounds.extend(rounds);
-    }
-    let (compare, margins) = (Compare::default(), Margins::default());
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
+    let mut record = noisy(0.16, 0.0, 10, 0);
+    let rules = Rules::default();
     let stage = |record: &Run| {
-        let time = Time {
-            left: Duration::from_secs(600),
-            pair: vec![Duration::from_secs(1); record.series.len()],
-        };
-        second_stage(record, &rules, &time)
+        let pairs = vec![Duration::from_secs(1); record.series.len()];
+        next_stage(record, &rules, Duration::from_secs(600), &pairs).stage
     };
     let planned = stage(&record).unwrap();
     assert!(planned.why.contains("cannot be told yet"), "{planned:?}");

@@ -62,6 +62,8 @@ mod selftests;
 mod serves;
 mod shards;
 mod sides;
+#[path = "../../src/judged_tests/simulated.rs"]
+mod simulated;
 mod sites;
 mod sources;
 mod strangers;

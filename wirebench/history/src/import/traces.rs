@@ -7,7 +7,7 @@ use crate::import::check::sound_values;
 use crate::import::unit::{is_time, scale, trimmed};
 use crate::judge::judge;
 use crate::segment::NearZero;
-use crate::trace::{Context, JudgedTrace, Names, Point, Timeline, UnjudgedTrace};
+use crate::trace::{Context, JudgedTrace, Point, Timeline, UnjudgedTrace};
 use crate::trend::TrendQuery;
 use wirebench_record::imported::{ImportedRun, ImportedSeries, Suite, UnitFrom};
 use wirebench_record::metric::Better;
@@ -97,8 +97,7 @@ fn judge_series(
     for (run, value) in sound_values(series) {
         values[run] = Some(value);
     }
-    let mut names = Names::default();
-    let units = units(series, &mut names);
+    let units = units(series);
     let newest = units.last().map_or(1.0, |unit| unit.factor);
     let (mut points, mut refused, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for (place, run) in order.iter().enumerate() {
@@ -114,11 +113,11 @@ fn judge_series(
             place,
             value: unit.map_or(value, |unit| value * (unit.factor / newest)),
             context: Context {
-                digest: 0,
+                digest: "",
                 basis: Basis::Value,
-                compared_on: unit.map_or(0, |unit| unit.name),
+                compared_on: unit.map_or("", |unit| unit.name),
             },
-            processor: 0,
+            processor: "",
         });
     }
     let unit = series.units.last().map_or("", |from| trimmed(&from.unit));
@@ -139,29 +138,29 @@ fn judge_series(
         points,
     };
     (!unjudged.points.is_empty()).then(|| ImportedTrace {
-        judged: judge(&unjudged, timeline, query, &names),
+        judged: judge(&unjudged, timeline, query),
         values: unjudged.points.iter().map(|point| (point.place, point.value)).collect(),
         refused,
     })
 }
 
 /// A unit of a series.
-struct Unit {
+struct Unit<'a> {
     /// The index of its first run.
     from: usize,
-    /// The number of its name in the [`Names`]; convertible units share that of the first one.
-    name: u32,
+    /// Its name; convertible units share that of the first one.
+    name: &'a str,
     /// Its size in base units.
     factor: f64,
 }
 
-fn units(series: &ImportedSeries, names: &mut Names) -> Vec<Unit> {
-    let mut by_dimension: Vec<(String, u32)> = Vec::new();
+fn units(series: &ImportedSeries) -> Vec<Unit<'_>> {
+    let mut by_dimension: Vec<(String, &str)> = Vec::new();
     let mut units = Vec::with_capacity(series.units.len());
     for UnitFrom { from, unit } in &series.units {
         let scale = scale(unit);
         let known = by_dimension.iter().find(|(dimension, _)| *dimension == scale.dimension);
-        let name = known.map_or_else(|| names.number(trimmed(unit)), |(_, name)| *name);
+        let name = known.map_or_else(|| trimmed(unit), |(_, name)| name);
         by_dimension.push((scale.dimension, name));
         units.push(Unit {
             from: *from,

@@ -27,7 +27,7 @@ pub fn across(baseline: &Run, candidate: &Run, rules: &Rules) -> Result<Comparis
         let (before, after) = counts(in_baseline(series)?, series)?;
         Some((series, before, after))
     };
-    let gates = Gates::over(candidate.series.iter().filter_map(with_counts), rules.margins);
+    let gates = Gates::over(candidate.series.iter().filter_map(with_counts), &rules.margins);
     let compared = candidate.series.iter().map(|series| match in_baseline(series) {
         Some(other) => in_both((baseline, candidate), (other, series), &gates),
         None => unjudged_series(series, Presence::Added),

@@ -40,21 +40,12 @@ impl Estimates {
 impl Cell {
     /// The cell of a metric in a stage; `None` if no pair has it.
     pub(super) fn new(series: &Series, metric: Metric, stage: u32, gates: &Gates) -> Option<Self> {
-        Self::of(pairs(series, stage), series, metric, gates)
+        Self::over(&[stage], Variant::Candidate, series, metric, gates)
     }
 
-    /// The baseline and its second copy, in the rounds of every stage that had both; `None` if no pair has it.
-    pub(super) fn of_null(series: &Series, metric: Metric, gates: &Gates) -> Option<Self> {
-        let both = [1, 2].map(|stage| pairs_with(series, stage, Variant::Null));
-        Self::of(both.into_iter().flatten(), series, metric, gates)
-    }
-
-    fn of<'s>(
-        pairs: impl Iterator<Item = (&'s Round, &'s Round)>,
-        series: &Series,
-        metric: Metric,
-        gates: &Gates,
-    ) -> Option<Self> {
+    /// The baseline and another variant, in the rounds of these stages that had both; `None` if no pair has it.
+    pub(super) fn over(stages: &[u32], other: Variant, series: &Series, metric: Metric, gates: &Gates) -> Option<Self> {
+        let pairs = stages.iter().flat_map(|stage| pairs_with(series, *stage, other));
         let values: (Vec<f64>, Vec<f64>) = pairs
             .filter_map(|(baseline, candidate)| metric.comparable(baseline).zip(metric.comparable(candidate)))
             .unzip();

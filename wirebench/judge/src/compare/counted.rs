@@ -33,10 +33,7 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
         compared.work = work::change(baseline, candidate);
     }
     match sides(run, series) {
-        Err(Missing::NotTried(reason)) => compared.reason = Some(reason),
-        Err(Missing::Failed(reason)) => {
-            (compared.verdict, compared.reason) = (Some(Verdict::Invalid), Some(reason));
-        }
+        Err((verdict, reason)) => (compared.verdict, compared.reason) = (verdict, Some(reason)),
         Ok((baseline, candidate)) => {
             let judged = |metric| judged(run, series, (baseline, candidate), metric, gates.margin(series, metric));
             compared.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
@@ -121,13 +118,7 @@ fn judged(
         let side = counts.variant;
         Err(MetricReason::FigureMissing { side, why })
     };
-    let (baseline, candidate) = match (figure(sides.0, metric), figure(sides.1, metric)) {
-        (None, None) => return None,
-        (baseline, candidate) => (
-            baseline.unwrap_or_else(|| missing(sides.0)),
-            candidate.unwrap_or_else(|| missing(sides.1)),
-        ),
-    };
+    let [baseline, candidate] = [sides.0, sides.1].map(|side| figure(side, metric).unwrap_or_else(|| missing(side)));
     let one_sided = baseline.is_ok() != candidate.is_ok();
     if (baseline.is_err() && candidate.is_err()) || (one_sided && !margin.gate) {
         return None;
@@ -136,7 +127,7 @@ fn judged(
     judged.baseline = baseline.as_ref().ok().map(|figure| figure.value);
     judged.candidate = candidate.as_ref().ok().map(|figure| figure.value);
     match (baseline, candidate) {
-        (Ok(baseline), Ok(candidate)) => judge_figures(run, series, sides, (baseline, candidate), &mut judged),
+        (Ok(baseline), Ok(candidate)) => judged = judge_figures(run, series, sides, (baseline, candidate), judged),
         (Err(reason), _) | (_, Err(reason)) => {
             if !matches!(reason, MetricReason::FigureMissing { .. }) {
                 judged.verdict = Verdict::Inconclusive;
@@ -151,36 +142,33 @@ fn judged(
     Some(judged)
 }
 
-/// Fills in the result for the figures of both sides.
+/// The result for the figures of both sides.
 fn judge_figures(
     run: &Run,
     series: &Series,
     sides: (&Counts, &Counts),
     (baseline, candidate): (Counted, Counted),
-    judged: &mut ComparedMetric,
-) {
-    let metric = judged.metric;
-    let null = null::counted(series, sides.0, metric, judged.margin_percent);
+    unjudged: ComparedMetric,
+) -> ComparedMetric {
+    let metric = unjudged.metric;
+    let null = null::counted(series, sides.0, &unjudged);
     // The null shows how far figures of one program lie apart.
     let widened = |figure: Counted| Counted {
         spread: figure.spread.max(null.as_ref().map_or(0.0, |null| null.distance)),
         ..figure
     };
     let layouts = exact::layout_range(by_layout(sides.0, metric), by_layout(sides.1, metric));
-    let judgement = judge(widened(baseline), widened(candidate), layouts, judged.margin_percent);
-    let worse_by = judgement.effect.map_or(FROM_ZERO_PERCENT, |effect| effect.max(0.0));
-    judged.accepted = (judgement.verdict == Verdict::Regressed)
-        .then(|| accepted(run, series, metric, worse_by))
-        .flatten();
-    (judged.verdict, judged.reason) = (judgement.verdict, judgement.reason);
-    judged.effect_percent = judgement.effect;
-    (judged.effect_low_percent, judged.effect_high_percent) = (judgement.low, judgement.high);
-    judged.worse_at_most_percent = judgement.at_most;
-    judged.resolvable_percent = judgement.resolvable;
-    judged.spread_percent = judgement.spread;
-    if let Some(null) = &null {
-        null::add_counted(null, judged);
+    let mut judged = judge(widened(baseline), widened(candidate), layouts, unjudged);
+    let worse_by = judged
+        .effect_percent
+        .map_or(FROM_ZERO_PERCENT, |effect| effect.max(0.0));
+    if judged.verdict == Verdict::Regressed {
+        judged.accepted = accepted(run, series, metric, worse_by);
     }
+    if let Some(null) = &null {
+        null::add_counted(null, &mut judged);
+    }
+    judged
 }
 
 /// A metric of two runs: its values, not judged; `None` if a run does not have it.
@@ -188,15 +176,16 @@ pub(super) fn across(baseline: &Counts, candidate: &Counts, metric: Metric, marg
     let (Ok(baseline), Ok(candidate)) = (figure(baseline, metric)?, figure(candidate, metric)?) else {
         return None;
     };
-    let judgement = judge(baseline, candidate, None, margin.margin.percent());
+    let unjudged = unjudged_metric(metric, margin);
+    let judged = judge(baseline, candidate, None, unjudged.clone());
     Some(ComparedMetric {
         verdict: Verdict::Inconclusive,
         reason: MetricReason::CountedAtDifferentTimes,
         baseline: Some(baseline.value),
         candidate: Some(candidate.value),
-        effect_percent: judgement.effect,
-        spread_percent: judgement.spread,
-        ..unjudged_metric(metric, margin)
+        effect_percent: judged.effect_percent,
+        spread_percent: judged.spread_percent,
+        ..unjudged
     })
 }
 
@@ -253,18 +242,13 @@ fn add_new_calls(baseline: &Counts, candidate: &Counts, functions: &mut Vec<Func
 /// Stands for a reason that the record does not give.
 pub(super) const NO_REASON: &str = "no reason recorded";
 
-/// Why a series has no counts to compare.
-pub(super) enum Missing {
-    /// Counting was not tried, so there is no verdict.
-    NotTried(SeriesReason),
-    /// Counting failed.
-    Failed(SeriesReason),
-}
+/// The verdict of a series without counts to compare, and why: none where counting was not tried, invalid where it failed.
+type Missing = (Option<Verdict>, SeriesReason);
 
 /// The counts of baseline and candidate.
 pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'a Counts), Missing> {
     let or_none = |reason: Option<&String>| reason.map_or(NO_REASON, String::as_str).to_owned();
-    let not_tried = |reason| Missing::NotTried(SeriesReason::Text { text: or_none(reason) });
+    let not_tried = |reason| (None, SeriesReason::Text { text: or_none(reason) });
     let status_of = |side| series.counts_of(side).map(|counts| counts.status);
     // The change made it impossible to count, for example because its server closes every connection.
     let is_lost = matches!(
@@ -277,7 +261,7 @@ pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'
     let side = |side: Variant| {
         let failed = |reason| {
             let why = or_none(reason);
-            Missing::Failed(SeriesReason::NotCounted { side, why })
+            (Some(Verdict::Invalid), SeriesReason::NotCounted { side, why })
         };
         match series.counts_of(side) {
             Some(counts) if counts.status == CountStatus::Failed || (is_lost && side == Variant::Candidate) => {
@@ -285,20 +269,18 @@ pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'
             }
             Some(counts) if counts.status == CountStatus::Skipped => Err(not_tried(counts.reason.as_ref())),
             Some(counts) => Ok(counts),
-            None if run.status == RunStatus::Incomplete => {
-                Err(Missing::NotTried(SeriesReason::InterruptedBeforeCounting))
-            }
+            None if run.status == RunStatus::Incomplete => Err((None, SeriesReason::InterruptedBeforeCounting)),
             None => Err(failed(series.reason.as_ref())),
         }
     };
     match (side(Variant::Baseline), side(Variant::Candidate)) {
         (Ok(baseline), Ok(candidate)) => Ok((baseline, candidate)),
         // A side that was not counted takes precedence over a side whose counting failed: the series cannot be compared.
-        (Err(not_tried @ Missing::NotTried(_)), _) | (_, Err(not_tried @ Missing::NotTried(_))) => Err(not_tried),
+        (Err(not_tried @ (None, _)), _) | (_, Err(not_tried @ (None, _))) => Err(not_tried),
         // If counting fails on both sides, the cause is the server or the driver, not the change.
-        (Err(Missing::Failed(SeriesReason::NotCounted { why, .. })), Err(Missing::Failed(_))) => {
+        (Err((_, SeriesReason::NotCounted { why, .. })), Err(_)) => {
             let text = format!("nothing was counted on either side: {why}");
-            Err(Missing::NotTried(SeriesReason::Text { text }))
+            Err((None, SeriesReason::Text { text }))
         }
         (Err(failed), _) | (_, Err(failed)) => Err(failed),
     }

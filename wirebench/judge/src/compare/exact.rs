@@ -3,7 +3,7 @@
 //!
 //! Changes are differences of logarithms, candidate over baseline, so that a change and its reverse have the same size.
 
-use wirebench_record::comparison::Verdict;
+use wirebench_record::comparison::{ComparedMetric, Verdict};
 use wirebench_record::reason::MetricReason;
 
 /// The rounding error of the logarithm of a ratio of two equal numbers.
@@ -19,22 +19,6 @@ pub(super) struct Counted {
     pub(super) value: f64,
     /// Largest distance of a repetition from it, not below 0.
     pub(super) spread: f64,
-}
-
-/// The result for two figures. Percentages of the metric's own value; `None` if there is no such number.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Judgement {
-    pub(super) verdict: Verdict,
-    pub(super) reason: MetricReason,
-    pub(super) effect: Option<f64>,
-    pub(super) low: Option<f64>,
-    pub(super) high: Option<f64>,
-    /// No worsening above this.
-    pub(super) at_most: Option<f64>,
-    /// The smallest worsening that would be called regressed.
-    pub(super) resolvable: Option<f64>,
-    /// The larger of both relative spreads.
-    pub(super) spread: Option<f64>,
 }
 
 impl Counted {
@@ -155,28 +139,30 @@ impl Change {
     }
 }
 
-/// Compares two figures with a margin, percent; less is better. `layouts` is the range of changes over start layouts.
+/// Compares two figures with the margin of an unjudged metric; less is better. `layouts` is the range of changes over start
+/// layouts.
 pub(super) fn judge(
     baseline: Counted,
     candidate: Counted,
     layouts: Option<(f64, f64)>,
-    margin_percent: f64,
-) -> Judgement {
+    unjudged: ComparedMetric,
+) -> ComparedMetric {
     let change = Change::new(baseline, candidate, layouts);
-    let verdict = change.verdict(margin_percent);
-    let margin = log(margin_percent);
+    let verdict = change.verdict(unjudged.margin_percent);
+    let margin = log(unjudged.margin_percent);
     let smallest = (margin - change.above).max(margin / 2.0 + change.below);
     let spreads = baseline.relative_spread().zip(candidate.relative_spread());
-    Judgement {
+    ComparedMetric {
         verdict,
-        reason: change.reason(verdict, margin_percent),
-        effect: percent(change.effect),
-        low: percent(change.low),
-        high: percent(change.high),
-        at_most: change.at_most(),
+        reason: change.reason(verdict, unjudged.margin_percent),
+        effect_percent: percent(change.effect),
+        effect_low_percent: percent(change.low),
+        effect_high_percent: percent(change.high),
+        worse_at_most_percent: change.at_most(),
         // Every rise from 0 without spread is found.
-        resolvable: if change.both_zero { Some(0.0) } else { percent(smallest) },
-        spread: spreads.map(|(one, other)| one.max(other) * 100.0),
+        resolvable_percent: if change.both_zero { Some(0.0) } else { percent(smallest) },
+        spread_percent: spreads.map(|(one, other)| one.max(other) * 100.0),
+        ..unjudged
     }
 }
 
@@ -206,6 +192,18 @@ mod tests {
     use proptest::strategy::Just;
 
     use super::*;
+    use crate::compare::series::unjudged_metric;
+    use wirebench_declare::compare::Margins;
+    use wirebench_record::metric::Metric;
+
+    fn judge(baseline: Counted, candidate: Counted, layouts: Option<(f64, f64)>, margin: f64) -> ComparedMetric {
+        let default = Margins::default().of("a@b@c", Metric::Instructions);
+        let unjudged = ComparedMetric {
+            margin_percent: margin,
+            ..unjudged_metric(Metric::Instructions, default)
+        };
+        super::judge(baseline, candidate, layouts, unjudged)
+    }
 
     fn counted(value: f64, spread: f64) -> Counted {
         Counted { value, spread }
@@ -274,7 +272,10 @@ mod tests {
         let range = layout_range(&states, &head).unwrap();
         let moved = judge(base, counted(10_080.0, 3.0), Some(range), 1.0);
         assert_eq!(moved.verdict, Verdict::Inconclusive);
-        assert!(moved.low.unwrap() < -1.1 && moved.high.unwrap() > 1.1, "{moved:?}");
+        assert!(
+            moved.effect_low_percent.unwrap() < -1.1 && moved.effect_high_percent.unwrap() > 1.1,
+            "{moved:?}"
+        );
         // A real change is larger than the effect of layouts.
         let slower = judge(
             base,
@@ -293,7 +294,10 @@ mod tests {
             [Verdict::Regressed, Verdict::Unchanged, Verdict::Improved]
         );
         let equal = judge(counted(163.0, 0.0), counted(163.0, 0.0), None, 0.0);
-        assert_eq!((equal.reason, equal.at_most), (MetricReason::ExactlyEqual, Some(0.0)));
+        assert_eq!(
+            (equal.reason, equal.worse_at_most_percent),
+            (MetricReason::ExactlyEqual, Some(0.0))
+        );
     }
 
     #[test]
@@ -313,14 +317,17 @@ mod tests {
     fn a_rise_from_nothing_is_a_worsening_without_a_percentage() {
         let found = judge(counted(0.0, 0.0), counted(2.0, 0.0), None, 1.0);
         assert_eq!(
-            (found.verdict, found.effect, found.high),
+            (found.verdict, found.effect_percent, found.effect_high_percent),
             (Verdict::Regressed, None, None)
         );
         assert_eq!(found.reason, MetricReason::WorseFromZero);
         let gone = judge(counted(2.0, 0.0), counted(0.0, 0.0), None, 1.0);
-        assert_eq!((gone.verdict, gone.effect), (Verdict::Improved, Some(-100.0)));
+        assert_eq!((gone.verdict, gone.effect_percent), (Verdict::Improved, Some(-100.0)));
         let nothing = judge(counted(0.0, 0.0), counted(0.0, 0.0), None, 1.0);
-        assert_eq!((nothing.verdict, nothing.effect), (Verdict::Unchanged, Some(0.0)));
+        assert_eq!(
+            (nothing.verdict, nothing.effect_percent),
+            (Verdict::Unchanged, Some(0.0))
+        );
         assert_eq!(verdict((0.0, 0.0), (0.01, 0.02), 1.0), Verdict::Inconclusive);
     }
 
@@ -328,7 +335,7 @@ mod tests {
     fn the_smallest_worsening_seen_is_the_margin_where_nothing_varies() {
         let seen = |spread, margin| {
             judge(counted(100.0, spread), counted(100.0, spread), None, margin)
-                .resolvable
+                .resolvable_percent
                 .unwrap()
         };
         assert!((seen(0.0, 1.0) - 1.0).abs() < 1e-9 && seen(0.0, 0.0).abs() < 1e-9);
@@ -366,7 +373,7 @@ mod tests {
             let (there, back) = (judge(counted(one.0, one.1), counted(other.0, other.1), None, margin), verdict(other, one, margin));
             if there.verdict == Verdict::Improved {
                 prop_assert_eq!(back, Verdict::Regressed);
-                let high = there.high.unwrap();
+                let high = there.effect_high_percent.unwrap();
                 prop_assert!(high < 0.0 && high <= (1.0 / (1.0 + margin / 100.0) - 1.0) * 100.0 + 1e-6);
             }
         }
@@ -375,9 +382,9 @@ mod tests {
         fn what_is_called_unchanged_excludes_the_margin(one in figure(), other in figure(), margin in margin()) {
             let found = judge(counted(one.0, one.1), counted(other.0, other.1), None, margin);
             if found.verdict == Verdict::Unchanged {
-                prop_assert!(found.at_most.unwrap() < margin.max(EXACT_OPEN_PERCENT));
+                prop_assert!(found.worse_at_most_percent.unwrap() < margin.max(EXACT_OPEN_PERCENT));
             }
-            for number in [found.effect, found.low, found.high, found.at_most, found.resolvable, found.spread] {
+            for number in [found.effect_percent, found.effect_low_percent, found.effect_high_percent, found.worse_at_most_percent, found.resolvable_percent, found.spread_percent] {
                 prop_assert!(number.is_none_or(f64::is_finite));
             }
         }
@@ -385,7 +392,7 @@ mod tests {
         #[test]
         fn a_worsening_of_the_smallest_size_seen_is_found(value in 0.1_f64..1e6, shares in (0.0_f64..0.05, 0.0_f64..0.05), margin in margin()) {
             let base = counted(value, value * shares.0);
-            let seen = judge(base, counted(value, value * shares.1), None, margin).resolvable.unwrap();
+            let seen = judge(base, counted(value, value * shares.1), None, margin).resolvable_percent.unwrap();
             let worse = |percent: f64| { let value = value * (1.0 + percent / 100.0); counted(value, value * shares.1) };
             prop_assert_eq!(judge(base, worse(seen + 0.001), None, margin).verdict, Verdict::Regressed);
             prop_assert!(seen < 0.01 || judge(base, worse(seen * 0.99 - 0.001), None, margin).verdict != Verdict::Regressed);

@@ -18,7 +18,7 @@ use wirebench_declare::project::Config;
 
 pub use across::across;
 pub use paired::paired;
-pub use screen::{SecondStage, Time, next_stage, pair_costs, second_stage};
+pub use screen::{next_stage, pair_costs};
 
 /// The largest probability that a comparison of equal code calls regressed any metric that gates at every size.
 pub const ALPHA_GATING: f64 = 0.04;
@@ -40,19 +40,19 @@ pub const SECOND_STAGE_PAIRS: u32 = 20;
 pub const PLANNED_POWER: f64 = 0.95;
 
 /// The project's settings for comparing.
-#[derive(Debug, Clone, Copy)]
-pub struct Rules<'a> {
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
     /// The size of change that must be found.
-    pub compare: &'a Compare,
+    pub compare: Compare,
     /// Margins, and which metrics gate.
-    pub margins: &'a Margins,
+    pub margins: Margins,
 }
 
-impl<'a> From<&'a Config> for Rules<'a> {
-    fn from(config: &'a Config) -> Self {
+impl From<&Config> for Rules {
+    fn from(config: &Config) -> Self {
         Self {
-            compare: &config.compare,
-            margins: &config.margins,
+            compare: config.compare.clone(),
+            margins: config.margins.clone(),
         }
     }
 }
@@ -62,7 +62,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-impl Rules<'_> {
+impl Rules {
     /// The size of change that rounds are planned to detect, as a difference of logarithms.
     fn log_detect(&self) -> f64 {
         self.compare.detect.share().ln_1p()

@@ -44,7 +44,7 @@ pub(super) struct TimedNull {
 impl TimedNull {
     /// The null of a metric; `None` if no pair has it.
     pub(super) fn of(series: &Series, metric: Metric, gates: &Gates) -> Option<Self> {
-        let cell = Cell::of_null(series, metric, gates)?;
+        let cell = Cell::over(&[1, 2], Variant::Null, series, metric, gates)?;
         let estimates = cell.estimates();
         Some(Self {
             estimate: estimates.location?.estimate,
@@ -82,7 +82,8 @@ impl TimedNull {
 }
 
 /// Compares the null's figure with the baseline's, which is that at the first start layout; `None` without a null.
-pub(super) fn counted(series: &Series, baseline: &Counts, metric: Metric, margin_percent: f64) -> Option<CountedNull> {
+pub(super) fn counted(series: &Series, baseline: &Counts, unjudged: &ComparedMetric) -> Option<CountedNull> {
+    let metric = unjudged.metric;
     let (null, null_spread) = series.counts_of(Variant::Null)?.value(metric)?;
     let (_, spread) = baseline.value(metric)?;
     let baseline = baseline.at_first_layout(metric)?;
@@ -91,10 +92,10 @@ pub(super) fn counted(series: &Series, baseline: &Counts, metric: Metric, margin
         figure(baseline, spread),
         figure(null, null_spread),
         None,
-        margin_percent,
+        unjudged.clone(),
     );
     Some(CountedNull {
-        percent: judgement.effect,
+        percent: judgement.effect_percent,
         distance: (null - baseline).abs(),
         differs: matches!(judgement.verdict, Verdict::Regressed | Verdict::Improved),
     })
@@ -126,6 +127,7 @@ fn make_inconclusive(judged: &mut ComparedMetric) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::series::unjudged_metric;
     use wirebench_declare::compare::Margins;
     use wirebench_record::counts::Figure;
     use wirebench_record::run::{Latency, Round, RoundStatus};
@@ -147,11 +149,13 @@ mod tests {
 
     #[test]
     fn a_counted_null_is_held_against_the_first_layout_and_a_large_one_differs() {
+        let margin = Margins::default().of("a@b@c", Metric::Instructions);
+        let unjudged = unjudged_metric(Metric::Instructions, margin);
         let baseline = counts(Variant::Baseline, 10_080.0, &[10_000.0, 10_120.0, 10_120.0]);
         let of = |instructions| {
             let mut series = series();
             series.counts = vec![counts(Variant::Null, instructions, &[])];
-            counted(&series, &baseline, Metric::Instructions, 1.0).unwrap()
+            counted(&series, &baseline, &unjudged).unwrap()
         };
         let same = of(10_004.0);
         assert!(
@@ -160,7 +164,7 @@ mod tests {
             same.percent
         );
         assert!(of(10_150.0).differs && of(9_800.0).differs);
-        assert!(counted(&series(), &baseline, Metric::Instructions, 1.0).is_none());
+        assert!(counted(&series(), &baseline, &unjudged).is_none());
     }
 
     #[test]

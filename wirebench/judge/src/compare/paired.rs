@@ -35,7 +35,7 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
         })
     };
     let (baseline, candidate) = (side(Variant::Baseline)?, side(Variant::Candidate)?);
-    let gates = Gates::of(run, rules.margins);
+    let gates = Gates::of(run, &rules.margins);
     let mut cells = cells(run, &gates, rules);
     let tests = test(&mut cells);
     let series: Vec<ComparedSeries> = (run.series.iter().enumerate())

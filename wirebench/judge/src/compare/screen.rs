@@ -16,42 +16,13 @@ use wirebench_stats::location::pairs_to_resolve;
 /// Planning assumes this many times the spread of the first stage, because the spread of ten pairs is itself uncertain.
 const SPREAD_FACTOR: f64 = 1.15;
 
-/// The time limits of a second stage.
-#[derive(Debug, Clone)]
-pub struct Time {
-    /// What is left of the budget.
-    pub left: Duration,
-    /// The duration of one pair of each series, in the order of the run's series.
-    pub pair: Vec<Duration>,
-}
-
-/// A planned second stage.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecondStage {
-    /// Indices into the run's series.
-    pub series: Vec<usize>,
-    /// Fresh pairs of each.
-    pub rounds: u32,
-    /// Why these series and this number of pairs, in one sentence.
-    pub why: String,
-}
-
-/// The second stage: fresh pairs of the series that the first stage could not decide, as many as fit into the time left.
-pub fn next_stage(run: &Run, rules: &Rules, left: Duration) -> NextStage {
-    let time = Time {
-        left,
-        pair: pair_costs(run),
-    };
+/// The second stage: fresh pairs of the series that the first stage could not decide, as many as fit into the time left. `pair`
+/// has the duration of one pair of each series, in the order of the run's series.
+pub fn next_stage(run: &Run, rules: &Rules, left: Duration, pair: &[Duration]) -> NextStage {
     let needs = needs(run, rules);
-    let stage = planned(&needs, rules, &time).map(|second| Stage {
-        number: 2,
-        rounds: second.rounds,
-        series: second.series.iter().map(|i| run.series[*i].id.clone()).collect(),
-        why: second.why,
-    });
     NextStage {
-        needed: needs.first().map(|need| time.pair[need.series] * count(FEWEST_PAIRS)),
-        stage,
+        needed: needs.first().map(|need| pair[need.series] * count(FEWEST_PAIRS)),
+        stage: planned(run, &needs, rules, left, pair),
     }
 }
 
@@ -204,7 +175,7 @@ fn enough_minutes(run: &Run) -> Option<u32> {
 
 /// Every series that needs fresh rounds, the one that needs them most first.
 fn needs(run: &Run, rules: &Rules) -> Vec<Need> {
-    let gates = Gates::of(run, rules.margins);
+    let gates = Gates::of(run, &rules.margins);
     let compared = |series: &&Series| series.missing_in.is_none();
     let tests = (run.series.iter().filter(compared))
         .flat_map(|series| Cell::all(series, 1, &gates))
@@ -221,15 +192,10 @@ fn needs(run: &Run, rules: &Rules) -> Vec<Need> {
     needs
 }
 
-/// Plans the second stage from the first; `None` if no series needs it or no time is left for a useful number of pairs.
-pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<SecondStage> {
-    planned(&needs(run, rules), rules, time)
-}
-
 /// The second stage of the series that need one, the one that needs it most first; `None` if there is not time for any.
-fn planned(needs: &[Need], rules: &Rules, time: &Time) -> Option<SecondStage> {
-    let costs: Vec<Duration> = needs.iter().map(|need| time.pair[need.series]).collect();
-    let (places, fits) = budget::affordable(&costs, time.left)?;
+fn planned(run: &Run, needs: &[Need], rules: &Rules, left: Duration, pair: &[Duration]) -> Option<Stage> {
+    let costs: Vec<Duration> = needs.iter().map(|need| pair[need.series]).collect();
+    let (places, fits) = budget::affordable(&costs, left)?;
     let mut needs: Vec<Need> = places.into_iter().map(|place| needs[place]).collect();
     needs.sort_by_key(|need| need.series);
     let wanted = needs.iter().map(|need| need.rounds).max()?;
@@ -250,8 +216,9 @@ fn planned(needs: &[Need], rules: &Rules, time: &Time) -> Option<SecondStage> {
     } else {
         format!("{rounds} fresh rounds to see {size} %")
     };
-    Some(SecondStage {
-        series: needs.iter().map(|need| need.series).collect(),
+    Some(Stage {
+        number: 2,
+        series: needs.iter().map(|need| run.series[need.series].id.clone()).collect(),
         rounds,
         why: format!("{}: {planned}", why.join(", ")),
     })

@@ -1,13 +1,14 @@
 //! Comparisons assembled from the rounds of a recorded run. A block is everything that was measured back to back in one
 //! round. Blocks stay whole and keep their order, so that drift and autocorrelation stay as they were.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::compare::pair_costs;
-use crate::selftest::Source;
 use wirebench_record::run::{Round, RoundStatus, Run, Series, Variant};
 
 /// A recorded run, from which comparisons are drawn.
@@ -15,7 +16,7 @@ use wirebench_record::run::{Round, RoundStatus, Run, Series, Variant};
 pub struct Replay {
     empty: Run,
     /// By block, by series: baseline and candidate.
-    blocks: Vec<Vec<Option<(Round, Round)>>>,
+    blocks: Vec<Vec<(Round, Round)>>,
     costs: Vec<Duration>,
     /// Whether both variants were equal code: if so, it is random which round of a pair counts as the baseline.
     equal: bool,
@@ -39,18 +40,10 @@ impl Replay {
                 run.id
             ));
         }
-        let mut numbers: Vec<u32> = run
-            .series
-            .iter()
-            .flat_map(|series| series.rounds.iter().map(|r| r.round))
-            .collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let whole = |block: &Vec<Option<(Round, Round)>>| block.iter().all(Option::is_some);
-        let blocks: Vec<Vec<_>> = (numbers.iter())
-            .map(|number| run.series.iter().map(|series| pair(series, *number)).collect())
-            .filter(whole)
-            .collect();
+        let rounds = run.series.iter().flat_map(|series| &series.rounds);
+        let numbers: BTreeSet<u32> = rounds.map(|round| round.round).collect();
+        let block = |number| run.series.iter().map(|series| pair(series, number)).collect();
+        let blocks: Vec<Vec<_>> = numbers.into_iter().filter_map(block).collect();
         let found = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
         if found < first_stage {
             return Err(format!(
@@ -60,7 +53,6 @@ impl Replay {
         }
         let mut empty = run.clone();
         empty.series.iter_mut().for_each(|series| series.rounds.clear());
-        empty.stages.clear();
         Ok(Self {
             empty,
             blocks,
@@ -81,37 +73,34 @@ impl Replay {
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
-}
 
-impl Source for Replay {
-    fn empty(&self) -> Run {
+    /// The run without rounds.
+    pub(super) fn empty(&self) -> Run {
         self.empty.clone()
     }
 
-    fn rounds(&mut self, series: &[usize], stage: u32, first: u32, count: u32) -> Vec<(usize, Vec<Round>)> {
+    /// The time to measure a pair of each series.
+    pub(super) fn costs(&self) -> &[Duration] {
+        &self.costs
+    }
+
+    /// Adds fresh rounds of both variants to the series at these indices, with these numbers.
+    pub(super) fn draw(&mut self, run: &mut Run, series: &[usize], stage: u32, numbers: Range<u32>) -> Drawn {
         // A comparison never uses a block twice: stage 2 must not reuse rounds from stage 1.
-        let left = u32::try_from(self.blocks.len())
-            .unwrap_or(u32::MAX)
-            .saturating_sub(first);
-        let mut drawn: Vec<(usize, Vec<Round>)> = series.iter().map(|i| (*i, Vec::new())).collect();
-        for number in first..first + count.min(left) {
+        let recorded = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
+        for number in numbers.start..numbers.end.min(recorded) {
             let block = &self.blocks[self.next % self.blocks.len()];
             self.next += 1;
-            for (i, rounds) in &mut drawn {
-                let Some((baseline, candidate)) = block[*i].clone() else {
-                    continue;
-                };
-                let exchange = self.equal && self.random.random_bool(0.5);
-                let (baseline, mut candidate) = if exchange {
-                    (candidate, baseline)
-                } else {
-                    (baseline, candidate)
-                };
+            for i in series {
+                let (mut baseline, mut candidate) = block[*i].clone();
+                if self.equal && self.random.random_bool(0.5) {
+                    std::mem::swap(&mut baseline, &mut candidate);
+                }
                 if let Some(cpu) = candidate.server_cpu_ns.as_mut().filter(|_| self.worse > 0.0) {
                     cpu.user += share(cpu.total(), self.worse);
                 }
                 for (variant, round) in [(Variant::Baseline, baseline), (Variant::Candidate, candidate)] {
-                    rounds.push(Round {
+                    run.series[*i].rounds.push(Round {
                         variant,
                         stage,
                         round: number,
@@ -120,12 +109,23 @@ impl Source for Replay {
                 }
             }
         }
-        drawn
+        let count = numbers.end - numbers.start;
+        Drawn {
+            pairs: count * u32::try_from(series.len()).unwrap_or(u32::MAX),
+            measuring: series.iter().map(|i| self.costs[*i] * count).sum(),
+            is_short: numbers.end > recorded,
+        }
     }
+}
 
-    fn pair_costs(&self) -> Vec<Duration> {
-        self.costs.clone()
-    }
+/// The rounds that were to be drawn.
+pub(super) struct Drawn {
+    /// Pairs of rounds over all series.
+    pub(super) pairs: u32,
+    /// The time that measuring them would have taken.
+    pub(super) measuring: Duration,
+    /// Whether fewer were recorded.
+    pub(super) is_short: bool,
 }
 
 /// The good pair of a series in a block.
@@ -138,10 +138,7 @@ fn pair(series: &Series, number: u32) -> Option<(Round, Round)> {
     of(Variant::Baseline).zip(of(Variant::Candidate))
 }
 
-#[expect(
-    clippy::cast_sign_loss,
-    reason = "a share of a CPU time, positive and far below 2^53 ns"
-)]
+#[expect(clippy::cast_sign_loss, reason = "saturates, and is positive")]
 fn share(ns: u64, of: f64) -> u64 {
     (ns as f64 * of) as u64
 }

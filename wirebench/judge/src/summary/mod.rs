@@ -5,9 +5,7 @@ pub mod head_to_head;
 pub mod quality;
 
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{
-    Bound, CpuTime, LoadRecord, ProcessUsage, Round, RoundStatus, Run, Series, SeriesStatus, Variant,
-};
+use wirebench_record::run::{Bound, LoadRecord, ProcessUsage, Round, RoundStatus, Run, Series, SeriesStatus, Variant};
 use wirebench_stats::quantile::median;
 
 /// The median of some values, such as a metric over a series' good rounds, with the smallest and the largest.
@@ -200,58 +198,22 @@ fn rate(load: &LoadRecord, round: &Round) -> Option<u32> {
     load.rate_per_s.or_else(|| passed.map(|step| step.rate_per_s).max())
 }
 
-// The CPU time, memory and traffic of each process of a chain, over the rounds of a series.
+// The processes of a chain, over the rounds of a series.
 
-/// One process of a chain: medians over the good rounds; `None` if no round has the value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProcessRow<'a> {
-    /// The tier's name; for the front, the server's.
-    pub name: &'a str,
-    /// CPU time per request, ns.
-    pub cpu_per_request_ns: Option<f64>,
-    /// Largest resident memory, bytes.
-    pub peak_rss_bytes: Option<f64>,
-    /// Resident memory at the end of the load, bytes.
-    pub rss_bytes: Option<f64>,
-    /// Bytes received per second.
-    pub received_bytes_per_s: Option<f64>,
-    /// Bytes sent per second.
-    pub sent_bytes_per_s: Option<f64>,
-    /// Connections.
-    pub connections: Option<f64>,
+/// The names of the processes of a chain, the front first; empty for a server of one process.
+pub fn processes(series: &Series) -> Vec<&str> {
+    let first = good_rounds(series).find(|round| round.processes.len() > 1);
+    let processes = first.into_iter().flat_map(|round| &round.processes);
+    processes.map(|process| process.name.as_str()).collect()
 }
 
-/// The processes of a chain, the front first; empty for a server of one process.
-pub fn processes(series: &Series) -> Vec<ProcessRow<'_>> {
-    let Some(first) = good_rounds(series).find(|round| round.processes.len() > 1) else {
-        return Vec::new();
+/// The median of a value of a process over the good rounds; `None` if no round has it.
+pub fn of_process(series: &Series, name: &str, read: fn(&Round, &ProcessUsage) -> Option<f64>) -> Option<f64> {
+    let of_round = |round: &Round| {
+        let process = round.processes.iter().find(|process| process.name == name)?;
+        read(round, process)
     };
-    let row = |name| {
-        let values = |value: &dyn Fn(&Round, &ProcessUsage) -> Option<f64>| {
-            let of = |round: &Round| {
-                let process = round.processes.iter().find(|process| process.name == name)?;
-                value(round, process)
-            };
-            median(&good_rounds(series).filter_map(of).collect::<Vec<f64>>())
-        };
-        ProcessRow {
-            name,
-            cpu_per_request_ns: values(&|round, process| {
-                let requests = round.ok_count.filter(|count| *count > 0)?;
-                Some(process.cpu_ns.map(CpuTime::total)? as f64 / requests as f64)
-            }),
-            peak_rss_bytes: values(&|_, process| process.peak_rss_bytes.map(|size| size as f64)),
-            rss_bytes: values(&|_, process| process.rss_bytes.map(|size| size as f64)),
-            received_bytes_per_s: values(&|_, process| process.received_bytes_per_s.map(|size| size as f64)),
-            sent_bytes_per_s: values(&|_, process| process.sent_bytes_per_s.map(|size| size as f64)),
-            connections: values(&|_, process| process.connections_seen.map(f64::from)),
-        }
-    };
-    first
-        .processes
-        .iter()
-        .map(|process| row(process.name.as_str()))
-        .collect()
+    median(&good_rounds(series).filter_map(of_round).collect::<Vec<f64>>())
 }
 
 /// The candidate's rounds. Rounds of a baseline or a reference are shown in comparisons and trends only.
@@ -326,7 +288,7 @@ mod tests {
 #[cfg(test)]
 mod processes_tests {
     use super::*;
-    use wirebench_record::run::Variant;
+    use wirebench_record::run::{CpuTime, Variant};
     use wirebench_testing::reference;
 
     fn usage(name: &str, cpu: u64, rss: Option<u64>) -> ProcessUsage {
@@ -365,12 +327,17 @@ mod processes_tests {
             chain(RoundStatus::Ok, 300),
             chain(RoundStatus::Ok, 200),
         ];
-        let rows = processes(&series);
-        let cpu: Vec<_> = rows.iter().map(|row| (row.name, row.cpu_per_request_ns)).collect();
-        assert_eq!(cpu, [("front", Some(40.0)), ("store", Some(80.0))]);
-        assert_eq!((rows[0].rss_bytes, rows[1].rss_bytes), (None, Some(9.0)));
-        assert_eq!((rows[1].connections, rows[1].sent_bytes_per_s), (Some(7.0), None));
+        assert_eq!(processes(&series), ["front", "store"]);
+        let of = |name, read| of_process(&series, name, read);
+        let cpu = |_: &Round, process: &ProcessUsage| Some(process.cpu_ns?.total() as f64);
+        assert_eq!([of("front", cpu), of("store", cpu)], [Some(400.0), Some(800.0)]);
+        let rss = |_: &Round, process: &ProcessUsage| process.rss_bytes.map(|size| size as f64);
+        assert_eq!((of("front", rss), of("store", rss)), (None, Some(9.0)));
+        let connections = |_: &Round, process: &ProcessUsage| process.connections_seen.map(f64::from);
+        let sent = |_: &Round, process: &ProcessUsage| process.sent_bytes_per_s.map(|size| size as f64);
+        assert_eq!((of("store", connections), of("store", sent)), (Some(7.0), None));
+
         series.rounds = vec![round(RoundStatus::Ok, vec![usage("alone", 1, None)])];
-        assert_eq!(processes(&series), []);
+        assert_eq!(processes(&series), [""; 0]);
     }
 }

@@ -1,9 +1,9 @@
 //! A series' figures as text, the same in every table.
 
 use crate::report::format::{bytes, count, figure, plain, time};
-use wirebench_judge::summary::{self, ProcessRow, Row, Spread};
+use wirebench_judge::summary::{self, Row, Spread};
 use wirebench_record::metric::{Metric, Notation};
-use wirebench_record::run::Series;
+use wirebench_record::run::{CpuTime, ProcessUsage, Round, Series};
 
 /// A value of a metric in a column: without its unit if the column's head is the unit.
 pub fn cell(metric: Metric, value: f64) -> String {
@@ -51,34 +51,77 @@ pub fn benchmark(row: &Row) -> [String; 2] {
     [Metric::LatencyP50, Metric::LatencyP99].map(|metric| median(row, metric))
 }
 
-/// What the figures of [`processes`] are called.
-pub const PROCESS_HEADS: [&str; 7] = [
-    "process",
-    "CPU per request",
-    "peak RSS",
-    "RSS at the end",
-    "received/s",
-    "sent/s",
-    "connections",
+/// A figure of a process: its name, its value in a round, and how it is written.
+type Figure = (
+    &'static str,
+    fn(&Round, &ProcessUsage) -> Option<f64>,
+    fn(f64) -> String,
+);
+
+const FIGURES: [Figure; 6] = [
+    ("CPU per request", cpu_per_request_ns, time),
+    ("peak RSS", |_, process| float(process.peak_rss_bytes), bytes),
+    ("RSS at the end", |_, process| float(process.rss_bytes), bytes),
+    ("received/s", |_, process| float(process.received_bytes_per_s), bytes),
+    ("sent/s", |_, process| float(process.sent_bytes_per_s), bytes),
+    (
+        "connections",
+        |_, process| process.connections_seen.map(f64::from),
+        count,
+    ),
 ];
 
-/// The processes of a chain, the one that the driver asked first; empty for a server of one process.
-pub fn processes(series: &Series) -> Vec<[String; 7]> {
-    let shown = |value: Option<f64>, write: fn(f64) -> String| value.map_or("–".into(), write);
-    let line = |row: ProcessRow| {
-        [
-            plain(row.name),
-            shown(row.cpu_per_request_ns, time),
-            shown(row.peak_rss_bytes, bytes),
-            shown(row.rss_bytes, bytes),
-            shown(row.received_bytes_per_s, bytes),
-            shown(row.sent_bytes_per_s, bytes),
-            shown(row.connections, count),
-        ]
+fn cpu_per_request_ns(round: &Round, process: &ProcessUsage) -> Option<f64> {
+    let requests = round.ok_count.filter(|count| *count > 0)?;
+    Some(process.cpu_ns.map(CpuTime::total)? as f64 / requests as f64)
+}
+
+fn float(size: Option<u64>) -> Option<f64> {
+    size.map(|size| size as f64)
+}
+
+/// The processes of a chain, the one that the driver asked first, each with the name and the text of its figures; empty for a
+/// server of one process.
+pub fn processes(series: &Series) -> Vec<Vec<(&'static str, String)>> {
+    let line = |name: &str| {
+        let figures = FIGURES.into_iter().map(|(head, read, write)| {
+            let value = summary::of_process(series, name, read);
+            (head, value.map_or("–".into(), write))
+        });
+        [("process", plain(name))].into_iter().chain(figures).collect()
     };
     summary::processes(series).into_iter().map(line).collect()
 }
 
 fn shown(row: &Row, metric: Metric, write: impl Fn(Spread) -> String) -> String {
     row.spread(metric).map_or("–".into(), write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::run::RoundStatus;
+    use wirebench_testing::reference;
+
+    #[test]
+    fn each_process_of_a_chain_has_its_figures() {
+        let mut series = reference().series.remove(0);
+        let mut round = series.rounds.remove(0);
+        let process = |name: &str, cpu: u64, rss: Option<u64>| ProcessUsage {
+            name: name.into(),
+            cpu_ns: Some(CpuTime { user: cpu, system: cpu }),
+            peak_rss_bytes: rss,
+            rss_bytes: rss,
+            received_bytes_per_s: None,
+            sent_bytes_per_s: None,
+            connections_seen: Some(7),
+        };
+        (round.status, round.ok_count) = (RoundStatus::Ok, Some(10));
+        round.processes = vec![process("front", 200, None), process("store", 400, Some(9))];
+        series.rounds = vec![round];
+        let lines = processes(&series);
+        let cells = |line: &[(&str, String)]| line.iter().map(|(_, cell)| cell.clone()).collect::<Vec<_>>();
+        assert_eq!(cells(&lines[0]), ["front", "40.0 ns", "–", "–", "–", "–", "7"]);
+        assert_eq!(cells(&lines[1]), ["store", "80.0 ns", "9 B", "9 B", "–", "–", "7"]);
+    }
 }

@@ -109,30 +109,21 @@ fn drawings(section: &Section) -> Vec<Drawing> {
 fn bar_rows(section: &Section, metric: Metric, scale: f64, text: fn(f64) -> String) -> String {
     let mut data = String::from("label\tvalue\tlow\thigh\tgroup\ttext\tnote\n");
     for row in paired(section) {
-        let Some(spread) = row.spread(metric) else {
-            let _ = writeln!(
-                data,
-                "{}\tNaN\tNaN\tNaN\t{}\tno value\t{}",
-                label(row.series),
-                group(row.series),
-                note(row)
-            );
-            continue;
+        let spread = row.spread(metric);
+        let (numbers, words) = match spread {
+            Some(one) => {
+                let numbers = [one.median, one.low, one.high].map(|number| (number / scale).to_string());
+                (numbers.join("\t"), text(one.median))
+            }
+            None => ("NaN\tNaN\tNaN".into(), "no value".into()),
         };
         // The note applies to throughput alone: the driver does not limit the other metrics.
-        let note = if metric == Metric::Throughput {
-            note(row)
-        } else {
-            String::new()
+        let note = match spread {
+            Some(_) if metric != Metric::Throughput => String::new(),
+            _ => note(row),
         };
-        let (value, low, high) = (spread.median / scale, spread.low / scale, spread.high / scale);
-        let _ = writeln!(
-            data,
-            "{}\t{value}\t{low}\t{high}\t{}\t{}\t{note}",
-            label(row.series),
-            group(row.series),
-            text(spread.median)
-        );
+        let (label, group) = (label(row.series), group(row.series));
+        let _ = writeln!(data, "{label}\t{numbers}\t{group}\t{words}\t{note}");
     }
     data
 }

@@ -39,7 +39,7 @@ pub(super) fn table<'a, 's: 'a>(sections: impl IntoIterator<Item = &'a Section<'
     ];
     let row = |scenario: &str, relative: &Relative| {
         let (server, first) = (relative.row.series, relative.first.series);
-        let names = [scenario, relative.driver, &server.server, &first.server].map(str::to_owned);
+        let names = [scenario, &server.driver, &server.server, &first.server].map(str::to_owned);
         let with_protocol = [server, first].map(|series| format!("{} ({})", series.server, series.protocol));
         let cells = names.into_iter().chain(with_protocol).chain(cells(relative));
         cells.collect::<Vec<String>>()

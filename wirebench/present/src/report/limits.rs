@@ -25,7 +25,7 @@ pub fn terminal(limits: &[JudgedLimit]) -> String {
     }
     let _ = writeln!(out, "\nLimits: {}", tally(limits));
     for one in sorted(limits) {
-        let (symbol, _) = verdict(one.verdict);
+        let [symbol, ..] = words(one.verdict);
         let series = plain(&one.series);
         let _ = writeln!(out, "  {symbol} {series}: {}: {}", bound(one), measured(one));
     }
@@ -35,7 +35,7 @@ pub fn terminal(limits: &[JudgedLimit]) -> String {
 /// A row for each limit.
 pub(super) fn table(limits: &[JudgedLimit]) -> Table {
     let row = |one: &JudgedLimit| {
-        let (symbol, word) = verdict(one.verdict);
+        let [symbol, word, _] = words(one.verdict);
         let series = format!("`{}`", plain(&one.series));
         [format!("{symbol} {word}"), series, bound(one), measured(one)]
     };
@@ -45,34 +45,28 @@ pub(super) fn table(limits: &[JudgedLimit]) -> Table {
 
 /// `1 broken, 2 hold, 1 can't tell`.
 pub(super) fn tally(limits: &[JudgedLimit]) -> String {
-    let kinds = [
-        (LimitVerdict::Broken, "broken", "broken"),
-        (LimitVerdict::Holds, "holds", "hold"),
-        (LimitVerdict::CannotTell, "can't tell", "can't tell"),
-    ];
-    let counts = kinds.iter().filter_map(|(verdict, single, plural)| {
-        let n = limits.iter().filter(|one| one.verdict == *verdict).count();
+    let verdicts = [LimitVerdict::Broken, LimitVerdict::Holds, LimitVerdict::CannotTell];
+    let counts = verdicts.into_iter().filter_map(|verdict| {
+        let n = limits.iter().filter(|one| one.verdict == verdict).count();
+        let [_, single, plural] = words(verdict);
         (n > 0).then(|| format!("{n} {}", if n == 1 { single } else { plural }))
     });
     counts.collect::<Vec<_>>().join(", ")
 }
 
 fn sorted(limits: &[JudgedLimit]) -> Vec<&JudgedLimit> {
+    let order = [LimitVerdict::Broken, LimitVerdict::CannotTell, LimitVerdict::Holds];
     let mut sorted: Vec<&JudgedLimit> = limits.iter().collect();
-    sorted.sort_by_key(|one| match one.verdict {
-        LimitVerdict::Broken => 0,
-        LimitVerdict::CannotTell => 1,
-        LimitVerdict::Holds => 2,
-    });
+    sorted.sort_by_key(|one| order.iter().position(|verdict| *verdict == one.verdict));
     sorted
 }
 
-/// Symbol and word of a verdict.
-const fn verdict(verdict: LimitVerdict) -> (&'static str, &'static str) {
+/// The symbol of a verdict, its word, and its word for several limits.
+const fn words(verdict: LimitVerdict) -> [&'static str; 3] {
     match verdict {
-        LimitVerdict::Holds => ("✓", "holds"),
-        LimitVerdict::Broken => ("✗", "broken"),
-        LimitVerdict::CannotTell => ("?", "can't tell"),
+        LimitVerdict::Holds => ["✓", "holds", "hold"],
+        LimitVerdict::Broken => ["✗", "broken", "broken"],
+        LimitVerdict::CannotTell => ["?", "can't tell", "can't tell"],
     }
 }
 

@@ -111,15 +111,10 @@ fn cells_of(kind: Kind, row: &Row) -> Vec<String> {
 
 /// What each process of a chain used; `None` for a server of one process.
 fn chain(row: &Row) -> Option<(String, Table)> {
-    let mut rows = cells::processes(row.series);
-    for [name, ..] in &mut rows {
-        *name = prose(name);
-    }
-    if rows.is_empty() {
-        return None;
-    }
-    let [process, figures @ ..] = cells::PROCESS_HEADS;
-    let columns: Vec<Column> = [text(process)].into_iter().chain(figures.map(number)).collect();
+    let rows = cells::processes(row.series);
+    let mut columns: Vec<Column> = rows.first()?.iter().map(|(head, _)| number(*head)).collect();
+    columns[0] = text("process");
+    let rows = (rows.iter()).map(|line| line.iter().map(|(_, cell)| prose(cell)).collect::<Vec<String>>());
     let (server, driver) = (&row.series.server, &row.series.driver);
     let about = format!("Processes of the chain {server}, asked by {driver}:");
     Some((about, Table::new(columns, rows)))

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::report::format::three_digits;
-use crate::site::frame::{Context, Frame, SitePage};
+use crate::site::frame::{Frame, SitePage};
 use wirebench_history::standing::{FEWEST_VALUES, STOPPED_AFTER};
 use wirebench_record::trend::TrendMethod;
 
@@ -12,14 +12,14 @@ pub(super) const PAGE: SitePage = SitePage::new("about.html", "About", render);
 #[derive(Template)]
 #[template(path = "about.html")]
 struct Page<'a> {
-    frame: Frame,
+    frame: Frame<'a>,
     method: &'a TrendMethod,
     smallest: String,
     synthetic: Option<&'a String>,
 }
 
-fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
-    let followed = context.input.followed;
+fn render(frame: Frame) -> Result<String, askama::Error> {
+    let followed = frame.site.input.followed;
     let method = &followed.trend.method;
     Page {
         frame,

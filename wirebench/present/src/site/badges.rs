@@ -28,7 +28,7 @@ struct Badge {
 
 impl Badge {
     fn new(site: &Site, label: &str, message: String, color: &'static str) -> Self {
-        let made_up = if site.synthetic { " (made up)" } else { "" };
+        let made_up = if site.is_synthetic() { " (made up)" } else { "" };
         Self {
             schema_version: 1,
             label: label.to_owned(),
@@ -42,13 +42,13 @@ impl Badge {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(super) fn write(writer: &mut Writer, site: &Site, sources: &[Source]) -> Result<(), PresentError> {
-    for series in sources.iter().flat_map(|source| &source.series) {
+pub(super) fn write(writer: &mut Writer, site: &Site) -> Result<(), PresentError> {
+    for series in site.sources.iter().flat_map(|source| &source.series) {
         if let Some(badge) = of_series(site, series) {
             writer.json(&file(series), &badge)?;
         }
     }
-    writer.json(OVERALL, &overall(site, sources))
+    writer.json(OVERALL, &overall(site))
 }
 
 fn file(series: &Series) -> String {
@@ -65,14 +65,10 @@ fn of_series(site: &Site, series: &Series) -> Option<Badge> {
 }
 
 /// How many regressions are open, or that none is.
-fn overall(site: &Site, sources: &[Source]) -> Badge {
-    let metrics = sources
-        .iter()
-        .flat_map(|source| &source.series)
-        .flat_map(|series| &series.metrics);
-    let standings: Vec<Standing> = metrics.map(|drawn| drawn.stands.standing).collect();
-    let count = |wanted| standings.iter().filter(|standing| **standing == wanted).count();
-    let judged = standings.len() - count(Standing::Few) - count(Standing::Stopped);
+fn overall(site: &Site) -> Badge {
+    let sources = site.sources;
+    let count = |standing| sources.iter().map(|source| source.count(standing)).sum::<usize>();
+    let judged: usize = sources.iter().map(Source::compared).sum();
     let open: usize = sources.iter().map(|source| source.open).sum();
     let (message, like) = match (open, count(Standing::Withheld)) {
         (0, _) if judged == 0 => ("nothing to compare yet".into(), Standing::Few),
@@ -94,14 +90,14 @@ fn overall(site: &Site, sources: &[Source]) -> Badge {
             Standing::Worse,
         ),
     };
-    Badge::new(site, &site.name, message, color(like))
+    Badge::new(site, &site.input.title, message, color(like))
 }
 
 /// What is copied into a README: a picture that links to the series, where it is known where the site is published; else
 /// the badge's path on the site.
 pub(super) fn markdown(site: &Site, series: &Series) -> String {
     let file = file(series);
-    let Some(address) = site.repository.as_deref().and_then(published) else {
+    let Some(address) = site.input.repository.as_deref().and_then(published) else {
         return file;
     };
     let page = &series.page;

@@ -1,15 +1,14 @@
 //! Change points by their cause: one card for each range of commits, however many metrics it moved.
 
 use crate::report::cause::{Moved, sentence};
-use crate::report::format::change;
+use crate::report::format::{change, with_interval};
 use crate::site::frame::{Site, pull_url, since};
-use crate::site::gather::{Drawn, Series, Source, day, seconds};
-use crate::site::series_view::{changed, state, verdict};
+use crate::site::gather::{Drawn, Series, Source, seconds};
+use crate::site::series_view::{state, verdict};
 use crate::site::shown::name;
 use crate::site::spark::{self, Course};
 use wirebench_history::follow::SourceTimeline;
-use wirebench_history::standing::{Change, Standing};
-use wirebench_record::metric::Metric;
+use wirebench_history::standing::Standing;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep};
 
@@ -18,7 +17,8 @@ const SPARKS: usize = 6;
 
 /// Change points in one range of commits, which may have one cause.
 #[derive(Debug, Clone)]
-pub(super) struct Cause {
+pub(super) struct Cause<'a> {
+    pub(super) group: &'a Group,
     /// The place that links lead to.
     pub(super) anchor: String,
     /// The class that gives the card its colour.
@@ -30,54 +30,56 @@ pub(super) struct Cause {
     /// The status of the whole card, one word.
     pub(super) status: &'static str,
     /// The reasons for the status, each once.
-    pub(super) notes: Vec<String>,
-    pub(super) after: String,
-    pub(super) up_to: String,
+    pub(super) notes: Vec<&'a str>,
     /// Where the difference is shown.
     pub(super) url: Option<String>,
-    pub(super) day: String,
     /// First line of the message of the newest commit in the range; empty when it is not known.
     pub(super) message: String,
-    pub(super) author: String,
     pub(super) pull: Option<String>,
     /// Set when more than one push lies in the range.
     pub(super) several: Option<String>,
     /// Every change point, those that are still open first, then the largest.
-    pub(super) rows: Vec<ChangePointView>,
+    pub(super) rows: Vec<ChangePointView<'a>>,
     /// The first push with the change.
     pub(super) time: i64,
 }
 
-impl Cause {
+impl<'a> Cause<'a> {
     /// Since when it holds: the pull request, else the commit.
     pub(super) fn since(&self) -> String {
-        since(&self.message, &self.up_to)
+        since(&self.message, self.up_to())
+    }
+
+    /// The newest commit in the range.
+    pub(super) fn up_to(&self) -> &'a str {
+        short_commit(&self.group.first_after.commit)
     }
 
     /// The row with the sparkline of a dense list.
-    pub(super) fn first_drawn(&self) -> Option<&ChangePointView> {
+    pub(super) fn first_drawn(&self) -> Option<&ChangePointView<'a>> {
         self.drawn().first().copied()
     }
 
     /// The rows with a sparkline on the card.
-    pub(super) fn drawn(&self) -> Vec<&ChangePointView> {
+    pub(super) fn drawn(&self) -> Vec<&ChangePointView<'a>> {
         let drawn = self.rows.iter().filter(|row| !row.course.after.is_empty());
         drawn.take(SPARKS).collect()
     }
 }
 
 /// Every cause of every source, the newest first; of each only the change points that are `wanted`.
-pub(super) fn causes(
-    site: &Site,
-    sources: &[Source],
-    groups: &[Group],
+pub(super) fn causes<'a>(
+    site: &'a Site,
+    sources: &'a [Source],
     wanted: impl Fn(&ChangePointView) -> bool,
-) -> Vec<Cause> {
+) -> Vec<Cause<'a>> {
     let mut causes = Vec::new();
     for source in sources {
-        let mut left = of_source(site, source);
-        left.reverse();
-        for group in groups.iter().filter(|group| group.source == source.line.source) {
+        let points = source.series.iter().flat_map(|series| unsorted(site, source, series));
+        let mut left: Vec<ChangePointView> = points.collect();
+        left.sort_by_key(|point| point.time);
+        let groups = site.input.followed.trend.groups.iter();
+        for group in groups.filter(|group| group.source == source.line.source) {
             let rows = group.steps.iter().filter_map(|step| take(&mut left, step));
             let rows: Vec<ChangePointView> = rows.filter(|row| wanted(row)).collect();
             if !rows.is_empty() {
@@ -90,42 +92,38 @@ pub(super) fn causes(
 }
 
 /// Takes the oldest change point that is this step of a group.
-fn take(left: &mut Vec<ChangePointView>, step: &GroupedStep) -> Option<ChangePointView> {
+fn take<'a>(left: &mut Vec<ChangePointView<'a>>, step: &GroupedStep) -> Option<ChangePointView<'a>> {
     let is = |row: &ChangePointView| {
-        let same = row.percent.to_bits() == step.change_percent.to_bits();
-        same && row.metric == step.metric && row.series == step.series
+        let same = row.point.change_percent.to_bits() == step.change_percent.to_bits();
+        same && row.drawn.trace.metric == step.metric && row.series.name == step.series
     };
     let place = left.iter().position(is)?;
     Some(left.remove(place))
 }
 
-fn cause(site: &Site, source: &Source, group: &Group, mut rows: Vec<ChangePointView>) -> Cause {
+fn cause<'a>(site: &Site, source: &Source, group: &'a Group, mut rows: Vec<ChangePointView<'a>>) -> Cause<'a> {
     rows.sort_by_key(ChangePointView::rank);
     let moved: Vec<Moved> = rows.iter().map(ChangePointView::moved).collect();
-    let short = |commit: &str| short_commit(commit).to_owned();
     let repository = site.repository_of(source.line);
     let (first, last) = (&group.last_before, &group.first_after);
     let message = last.message.as_deref().unwrap_or_default();
     let (state, verdict) = colour(&rows);
-    let mut notes: Vec<String> = Vec::new();
+    let mut notes: Vec<&str> = Vec::new();
     for row in &rows {
         if !row.note.is_empty() && !notes.contains(&row.note) {
-            notes.push(row.note.clone());
+            notes.push(row.note);
         }
     }
     Cause {
-        anchor: anchor(&source.timeline.id, &short(&last.commit)),
+        group,
+        anchor: anchor(&source.timeline.id, short_commit(&last.commit)),
         state,
         verdict,
         sentence: name(&sentence(&moved)),
         status: status(&rows),
         notes,
-        after: short(&first.commit),
-        up_to: short(&last.commit),
         url: site.range_url(source.line, &first.commit, &last.commit),
-        day: day(last).to_owned(),
         message: name(message),
-        author: last.author.as_deref().map(name).unwrap_or_default(),
         pull: repository.and_then(|repository| pull_url(repository, message)),
         several: pushes(source.line, group)
             .filter(|pushes| *pushes > 1)
@@ -174,132 +172,105 @@ fn status(rows: &[ChangePointView]) -> &'static str {
 
 /// A change point as pages show it.
 #[derive(Debug, Clone)]
-pub(super) struct ChangePointView {
+pub(super) struct ChangePointView<'a> {
+    pub(super) series: &'a Series<'a>,
+    pub(super) drawn: &'a Drawn<'a>,
+    pub(super) point: &'a ChangePoint,
     pub(super) state: &'static str,
     /// Shape and word.
     pub(super) verdict: &'static str,
-    pub(super) series: String,
-    pub(super) metric: Option<Metric>,
-    pub(super) percent: f64,
-    direction: Direction,
     /// Whether it comes after the push that the newest one is compared with, in the newest segment.
     pub(super) after_mark: bool,
     /// Its size alone.
     pub(super) size: String,
     /// The metric's values around it.
     pub(super) course: Course,
-    pub(super) label: String,
     pub(super) href: String,
     pub(super) change: String,
-    pub(super) after: String,
-    pub(super) up_to: String,
     pub(super) url: Option<String>,
-    pub(super) day: String,
     pub(super) status: &'static str,
-    pub(super) note: String,
+    pub(super) note: &'a str,
     time: i64,
 }
 
-/// Every change point of a source, the newest first.
-pub(super) fn of_source(site: &Site, source: &Source) -> Vec<ChangePointView> {
-    let all = source.series.iter().flat_map(|series| unsorted(site, source, series));
-    newest_first(all.collect())
-}
-
 /// The change points of one series, the newest first.
-pub(super) fn of_series(site: &Site, source: &Source, series: &Series) -> Vec<ChangePointView> {
-    newest_first(unsorted(site, source, series))
-}
-
-fn newest_first(mut points: Vec<ChangePointView>) -> Vec<ChangePointView> {
+pub(super) fn of_series<'a>(site: &Site, source: &Source, series: &'a Series) -> Vec<ChangePointView<'a>> {
+    let mut points = unsorted(site, source, series);
     points.sort_by_key(|point| std::cmp::Reverse(point.time));
     points
 }
 
-fn unsorted(site: &Site, source: &Source, series: &Series) -> Vec<ChangePointView> {
+fn unsorted<'a>(site: &Site, source: &Source, series: &'a Series) -> Vec<ChangePointView<'a>> {
     let mut points = Vec::new();
     for drawn in &series.metrics {
-        let segments = drawn.trace.segments.iter().zip(&drawn.values.segments).enumerate();
-        for (number, (segment, places)) in segments {
+        for (number, segment) in drawn.trace.segments.iter().enumerate() {
             let current = number + 1 == drawn.trace.segments.len();
-            let steps = segment.change_points.iter().zip(&places.steps);
-            points.extend(steps.map(|(point, at)| ChangePointView {
-                after_mark: current && at.first_after > source.mark.at,
-                course: spark::around(drawn.judged(), (places.first, at.first_after, places.last)),
-                ..view(site, source.line, series, drawn, point)
+            points.extend(segment.change_points.iter().map(|point| {
+                let (at, (first, last)) = (point.places.first_after, segment.places);
+                let standing = standing(point.direction);
+                let (status, note) = status_of(point);
+                let [before, up_to] = [&point.last_before.commit, &point.first_after.commit];
+                let pin = short_commit(up_to);
+                ChangePointView {
+                    series,
+                    drawn,
+                    point,
+                    state: state(standing),
+                    verdict: verdict(standing),
+                    after_mark: current && at > source.mark.at,
+                    size: change(point.change_percent),
+                    course: spark::around(drawn.judged(), (first, at, last)),
+                    href: format!("series/{}.html?metric={}&pin={pin}", series.page, drawn.word),
+                    change: with_interval(point.change_percent, point.low_percent, point.high_percent),
+                    url: site.range_url(source.line, before, up_to),
+                    status,
+                    note,
+                    time: seconds(&point.first_after).unwrap_or(0),
+                }
             }));
         }
     }
     points
 }
 
-impl ChangePointView {
+const fn standing(direction: Direction) -> Standing {
+    match direction {
+        Direction::Better => Standing::Better,
+        Direction::Worse => Standing::Worse,
+        Direction::Unknown => Standing::Changed,
+    }
+}
+
+impl ChangePointView<'_> {
     /// Its part of the sentence that names everything that moved.
     pub(super) fn moved(&self) -> Moved<'_> {
         Moved {
-            series: &self.series,
-            metric: self.metric,
-            percent: self.percent,
-            direction: self.direction,
+            series: self.series.name,
+            metric: self.drawn.trace.metric,
+            percent: self.point.change_percent,
+            direction: self.point.direction,
         }
     }
 
     /// Open ones sort first, then worse ones, then the largest.
     pub(super) fn rank(&self) -> (bool, bool, i64) {
-        let size = (self.percent.abs() * 100.0).clamp(0.0, 1e12) as i64;
+        let size = (self.point.change_percent.abs() * 100.0).clamp(0.0, 1e12) as i64;
         (self.status != "open", self.state != "worse", -size)
     }
 }
 
-fn view(site: &Site, line: &SourceTimeline, series: &Series, drawn: &Drawn, point: &ChangePoint) -> ChangePointView {
-    let standing = match point.direction {
-        Direction::Better => Standing::Better,
-        Direction::Worse => Standing::Worse,
-        Direction::Unknown => Standing::Changed,
-    };
-    let (status, note) = status_of(point);
-    let short = |commit: &str| short_commit(commit).to_owned();
-    let time = seconds(&point.first_after).unwrap_or(0);
-    let (after, up_to) = (short(&point.last_before.commit), short(&point.first_after.commit));
-    ChangePointView {
-        state: state(standing),
-        verdict: verdict(standing),
-        series: series.name.to_owned(),
-        metric: drawn.trace.metric,
-        percent: point.change_percent,
-        direction: point.direction,
-        after_mark: false,
-        size: change(point.change_percent),
-        course: Course::default(),
-        label: drawn.label.to_owned(),
-        href: format!("series/{}.html?metric={}&pin={up_to}", series.page, drawn.word),
-        change: changed(Some(Change {
-            percent: point.change_percent,
-            low: point.low_percent,
-            high: point.high_percent,
-        })),
-        url: site.range_url(line, &point.last_before.commit, &point.first_after.commit),
-        day: day(&point.first_after).to_owned(),
-        after,
-        up_to,
-        status,
-        note,
-        time,
-    }
-}
-
 /// The status of a change point, and the reason for it; empty where the status says it all.
-fn status_of(point: &ChangePoint) -> (&'static str, String) {
+fn status_of(point: &ChangePoint) -> (&'static str, &str) {
     if let Some(reason) = &point.not_code {
-        return ("machine", reason.clone());
+        return ("machine", reason);
     }
     if let Some(reason) = &point.accepted {
-        return ("accepted", reason.clone());
+        return ("accepted", reason);
     }
     match point.direction {
-        Direction::Better => ("better", String::new()),
-        Direction::Unknown => ("unknown", "nothing says which way is better".into()),
-        Direction::Worse if point.open => ("open", String::new()),
-        Direction::Worse => ("fixed", "a later step took it back".into()),
+        Direction::Better => ("better", ""),
+        Direction::Unknown => ("unknown", "nothing says which way is better"),
+        Direction::Worse if point.open => ("open", ""),
+        Direction::Worse => ("fixed", "a later step took it back"),
     }
 }

@@ -3,9 +3,9 @@
 use askama::Template;
 
 use crate::report::format::{change, plural};
-use crate::report::trend::{headline, open_regressions};
+use crate::report::trend::open_regressions;
 use crate::site::causes::{Cause, anchor, causes};
-use crate::site::frame::{Context, Frame, Site, SitePage};
+use crate::site::frame::{Frame, Site, SitePage};
 use crate::site::gather::{Source, day, seconds};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Group;
@@ -15,9 +15,7 @@ pub(super) const PAGE: SitePage = SitePage::new("changes.html", "Changes", rende
 /// The newest pushes at which something stepped as an Atom feed: one entry for each, with all its series.
 pub(super) const FEED: SitePage = SitePage {
     in_nav: false,
-    ..SitePage::new("changes.xml", "Changes", |_, context| {
-        feed(context.site, context.sources, &context.input.followed.trend.groups)
-    })
+    ..SitePage::new("changes.xml", "Changes", |frame| feed(frame.site))
 };
 
 /// Entries of the feed, besides open regressions.
@@ -36,7 +34,7 @@ const STATUSES: [(&str, &str); 5] = [
 #[derive(Template)]
 #[template(path = "changes.html")]
 struct Page<'a> {
-    frame: Frame,
+    frame: Frame<'a>,
     /// How many regressions are open, and since when.
     headline: String,
     class: &'static str,
@@ -51,7 +49,7 @@ struct Month<'a> {
     is_open: bool,
     /// How many changes there are, and what became of them.
     summary: String,
-    causes: &'a [Cause],
+    causes: &'a [Cause<'a>],
 }
 
 #[derive(Template)]
@@ -62,25 +60,21 @@ struct Feed<'a> {
     subtitle: String,
     id: String,
     updated: String,
-    entries: &'a [Entry],
+    entries: &'a [Entry<'a>],
 }
 
 /// A push at which something stepped, for the feed.
-struct Entry {
-    title: String,
-    source: String,
+struct Entry<'a> {
+    group: &'a Group,
     /// Where its card is on the page.
     anchor: String,
-    up_to: String,
     /// RFC 3339.
     at: String,
     content: String,
-    open: bool,
 }
 
-fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
-    let groups = &context.input.followed.trend.groups;
-    let causes = causes(context.site, context.sources, groups, |_| true);
+fn render(frame: Frame) -> Result<String, askama::Error> {
+    let causes = causes(frame.site, frame.site.sources, |_| true);
     let is_open = |cause: &&Cause| cause.status == "open";
     let open = causes.iter().filter(is_open).count();
     let (headline, class) = match causes.iter().find(is_open) {
@@ -101,7 +95,7 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
 }
 
 /// The changes by month; they are sorted, the newest first.
-fn months(causes: &[Cause]) -> Vec<Month<'_>> {
+fn months<'a>(causes: &'a [Cause<'a>]) -> Vec<Month<'a>> {
     let name = |cause: &Cause| {
         let time = jiff::Timestamp::from_second(cause.time);
         time.map_or_else(|_| String::new(), |time| time.strftime("%B %Y").to_string())
@@ -155,7 +149,8 @@ fn lead(causes: &[Cause]) -> String {
     )
 }
 
-fn feed(site: &Site, sources: &[Source], groups: &[Group]) -> Result<String, askama::Error> {
+fn feed(site: &Site) -> Result<String, askama::Error> {
+    let (input, groups) = (site.input, &site.input.followed.trend.groups);
     let mut newest: Vec<&Group> = groups.iter().collect();
     newest.sort_by_key(|group| std::cmp::Reverse(seconds(&group.first_after).unwrap_or(0)));
     let mut number = 0;
@@ -163,11 +158,11 @@ fn feed(site: &Site, sources: &[Source], groups: &[Group]) -> Result<String, ask
         number += 1;
         number <= IN_FEED || group.open
     });
-    let entries: Vec<Entry> = newest.into_iter().map(|group| entry(sources, group)).collect();
+    let entries: Vec<Entry> = newest.into_iter().map(|group| entry(site.sources, group)).collect();
     Feed {
-        title: format!("{}: changes", site.name),
+        title: format!("{}: changes", input.title),
         subtitle: open_regressions(groups.iter().filter(|group| group.open).count()),
-        id: site.repository.clone().unwrap_or_else(|| "history".into()),
+        id: input.repository.clone().unwrap_or_else(|| "history".into()),
         updated: entries
             .first()
             .map_or("1970-01-01T00:00:00Z", |entry| entry.at.as_str())
@@ -177,8 +172,8 @@ fn feed(site: &Site, sources: &[Source], groups: &[Group]) -> Result<String, ask
     .render()
 }
 
-fn entry(sources: &[Source], group: &Group) -> Entry {
-    let up_to = short_commit(&group.first_after.commit).to_owned();
+fn entry<'a>(sources: &[Source], group: &'a Group) -> Entry<'a> {
+    let up_to = short_commit(&group.first_after.commit);
     let time = seconds(&group.first_after).unwrap_or(0);
     let sizes = group.steps.iter().take(IN_ENTRY).map(|step| {
         let metric = step
@@ -191,10 +186,8 @@ fn entry(sources: &[Source], group: &Group) -> Entry {
     let who = [&group.first_after.message, &group.first_after.author];
     let who: Vec<&str> = who.into_iter().flatten().map(String::as_str).collect();
     Entry {
-        anchor: source.map_or_else(String::new, |source| anchor(&source.timeline.id, &up_to)),
-        title: headline(group),
-        open: group.open,
-        source: group.source.clone(),
+        anchor: source.map_or_else(String::new, |source| anchor(&source.timeline.id, up_to)),
+        group,
         at: jiff::Timestamp::from_second(time)
             .map(|time| time.to_string())
             .unwrap_or_default(),
@@ -214,6 +207,5 @@ fn entry(sources: &[Source], group: &Group) -> Entry {
                 String::new()
             }
         ),
-        up_to,
     }
 }

@@ -5,13 +5,13 @@ use wirebench_history::follow::TraceValues;
 use wirebench_record::site::{
     Break, Buckets, COLUMN, Column, Envelope, Failure, MOST_POINTS, POINTS, Points, PointsFile, Row, Step,
 };
-use wirebench_record::trend::Trace;
+use wirebench_record::trend::{ChangePoint, Trace};
 use wirebench_stats::quantile::median;
 
 /// The column, without what comes after the last value of a stopped series, and its points where they are a file of their own.
 pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column, Option<PointsFile>) {
     let (trace, values) = (drawn.trace, drawn.values);
-    let breaks: Vec<Break> = breaks(trace, values);
+    let breaks: Vec<Break> = breaks(trace);
     let points = points(values);
     let count = values.values.iter().filter(|value| value.is_finite()).count();
     let long = count > MOST_POINTS;
@@ -31,8 +31,8 @@ pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column
         timeline: source.timeline.id.clone(),
         places: if trace.stopped { end } else { values.values.len() },
         breaks,
-        levels: values.levels(),
-        steps: steps(trace, values),
+        levels: values.levels(trace),
+        steps: trace.change_points().map(step).collect(),
         failures: (values.failures.iter().cloned())
             .map(|(at, why)| Failure { at, why })
             .collect(),
@@ -46,34 +46,28 @@ pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column
     (column, file)
 }
 
-fn breaks(trace: &Trace, values: &TraceValues) -> Vec<Break> {
-    let segments = trace.segments.iter().zip(&values.segments);
-    let broken = segments.filter_map(|(segment, places)| {
+fn breaks(trace: &Trace) -> Vec<Break> {
+    let broken = trace.segments.iter().filter_map(|segment| {
         Some(Break {
-            at: places.first,
+            at: segment.places.0,
             why: segment.broken_by.clone()?,
         })
     });
     broken.collect()
 }
 
-fn steps(trace: &Trace, values: &TraceValues) -> Vec<Step> {
-    let segments = trace.segments.iter().zip(&values.segments);
-    let found = segments.flat_map(|(segment, places)| {
-        let steps = segment.change_points.iter().zip(&places.steps);
-        steps.map(|(step, at)| Step {
-            last_before: at.last_before,
-            first_after: at.first_after,
-            reported: at.reported,
-            change_percent: step.change_percent,
-            low_percent: step.low_percent,
-            high_percent: step.high_percent,
-            direction: step.direction,
-            accepted: step.accepted.clone(),
-            alert: step.alert,
-        })
-    });
-    found.collect()
+fn step(step: &ChangePoint) -> Step {
+    Step {
+        last_before: step.places.last_before,
+        first_after: step.places.first_after,
+        reported: step.places.reported,
+        change_percent: step.change_percent,
+        low_percent: step.low_percent,
+        high_percent: step.high_percent,
+        direction: step.direction,
+        accepted: step.accepted.clone(),
+        alert: step.alert,
+    }
 }
 
 /// From the first place that has a value to the last one.

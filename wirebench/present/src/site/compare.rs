@@ -21,7 +21,7 @@ use wirebench_record::comparison::Comparison;
 #[derive(Template)]
 #[template(path = "compare.html")]
 struct Page<'a> {
-    frame: Frame,
+    frame: Frame<'a>,
     compared: View<'a>,
     /// The run's id, where its page may be named by it.
     run: Option<String>,
@@ -40,8 +40,9 @@ pub(super) fn render(
 ) -> Result<String, askama::Error> {
     let compared = View::of(comparison, Some(site), flames);
     Page {
-        frame: site.frame_below(
+        frame: site.frame(
             &format!("{}: {}", compared.sides(), compared.shared.verdict),
+            "../",
             run_list::PAGE.path,
         ),
         compared,

@@ -9,61 +9,48 @@ use jiff::Timestamp;
 use crate::report::format::plural;
 use crate::site::gather::{Source, seconds};
 use crate::site::preview::Previews;
-use crate::site::shown::name;
+use crate::site::shown::{is_id, name};
 use wirebench_history::follow::{FollowedHistory, RUNS_SOURCE, SourceTimeline};
 use wirebench_record::comparison::Comparison;
-use wirebench_record::history::{CommitInfo, Released};
+use wirebench_record::history::Released;
 use wirebench_record::run::{Run, VariantRevision, short_commit};
+use wirebench_record::trend::Push;
 
-/// A page that the navigation of every page leads to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NavEntry {
-    pub(super) name: String,
-    /// The page's file, from the site's root.
-    pub(super) path: String,
-}
+/// A page that the navigation of every page leads to: its name, and its file from the site's root.
+pub(super) type NavEntry<'a> = (&'a str, &'a str);
 
-/// What is the same on every page of one site.
-#[derive(Debug, Clone)]
-pub(super) struct Site {
-    /// The site's name: the repository's, or "wirebench".
-    pub(super) name: String,
-    /// `owner/name` on GitHub.
-    pub(super) repository: Option<String>,
-    /// Whether the history is made up.
-    pub(super) synthetic: bool,
-    /// When the site was built: `2026-11-21 17:24 UTC`.
-    pub(super) made: String,
+/// What pages are made from, and what is the same on every page of one site.
+#[derive(Debug)]
+pub(super) struct Site<'a> {
+    pub(super) input: &'a Input<'a>,
+    pub(super) sources: &'a [Source<'a>],
+    /// Ids of the runs that have a page.
+    pub(super) with_page: HashSet<&'a str>,
     /// How fresh the newest run is, one sentence.
     pub(super) freshness: String,
     /// When the newest push was made.
     pub(super) newest: Option<Timestamp>,
     /// Names of the pages of the history's own series, without folder and ending, by series.
-    pub(super) series: BTreeMap<String, String>,
-    /// Message and author of the commits that the history's own runs measured, by commit.
-    pub(super) commits: HashMap<String, CommitInfo>,
+    pub(super) series: BTreeMap<&'a str, &'a str>,
+    /// The pushes of the history's own runs, by commit.
+    pub(super) commits: HashMap<&'a str, &'a Push>,
     /// The navigation.
-    pub(super) nav: Vec<NavEntry>,
+    pub(super) nav: Vec<NavEntry<'a>>,
     /// The pictures of pasted links.
     pub(super) previews: Previews,
 }
 
 /// What `base.html` needs.
 #[derive(Debug, Clone)]
-pub(super) struct Frame {
+pub(super) struct Frame<'a> {
     pub(super) title: String,
-    pub(super) site: String,
+    pub(super) site: &'a Site<'a>,
     /// The path from the page to the site's root: empty or `../`.
     pub(super) root: &'static str,
-    pub(super) synthetic: bool,
-    pub(super) made: String,
-    pub(super) freshness: String,
-    pub(super) version: &'static str,
-    pub(super) nav: Vec<NavEntry>,
     /// The absolute address of the picture that is shown where a link to the page is pasted.
-    pub(super) image: Option<String>,
+    pub(super) image: Option<&'a String>,
     /// The path of the entry of the navigation that is marked as current; empty for none.
-    pub(super) current: String,
+    pub(super) current: &'a str,
 }
 
 /// A newest run older than this is worth a warning, days.
@@ -71,9 +58,9 @@ pub(super) const STALE_DAYS: i64 = 7;
 /// So are more commits than this without a run.
 const STALE_COMMITS: usize = 20;
 
-impl Site {
+impl<'a> Site<'a> {
     /// The site of an input, with the navigation given.
-    pub(super) fn of(input: &Input, sources: &[Source], nav: Vec<NavEntry>, previews: Previews) -> Self {
+    pub(super) fn of(input: &'a Input, sources: &'a [Source], nav: Vec<NavEntry<'a>>, previews: Previews) -> Self {
         let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
         let newest = newest(sources);
         let freshness = match newest {
@@ -84,36 +71,50 @@ impl Site {
             ),
             None => "No run yet.".into(),
         };
+        let own = || sources.iter().filter(|source| source.line.source == RUNS_SOURCE);
+        let pushes = own().flat_map(|source| &source.line.pushes);
+        let told = pushes.filter(|push| push.message.is_some());
+        let series = own().flat_map(|source| &source.series);
+        let ids = input.runs.iter().map(|paged| paged.run.id.as_str());
         Self {
-            name: input.title.clone(),
-            repository: input.repository.clone(),
-            synthetic: input.followed.facts.synthetic.is_some(),
-            made: input.now.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            input,
+            sources,
+            with_page: ids.filter(|id| is_id(id)).collect(),
             freshness,
             newest,
-            commits: commits(sources),
+            commits: told.map(|push| (push.commit.as_str(), push)).collect(),
+            series: series.map(|series| (series.name, series.page.as_str())).collect(),
             nav,
             previews,
-            series: (sources.iter())
-                .filter(|source| source.line.source == RUNS_SOURCE)
-                .flat_map(|source| &source.series)
-                .map(|series| (series.name.to_owned(), series.page.clone()))
-                .collect(),
         }
+    }
+
+    /// Whether the history is made up.
+    pub(super) fn is_synthetic(&self) -> bool {
+        self.input.followed.facts.synthetic.is_some()
+    }
+
+    /// When the site was built: `2026-11-21 17:24 UTC`.
+    pub(super) fn made(&self) -> String {
+        self.input.now.strftime("%Y-%m-%d %H:%M UTC").to_string()
     }
 
     /// When the newest measured push was made; when the page was built, if no commit came after that push. `None` without a
     /// push, and for a history that is made up.
-    pub(super) fn measured_until(&self, input: &Input) -> Option<Timestamp> {
-        let newest = self.newest.filter(|_| !self.synthetic)?;
-        Some(if input.untested == Some(0) { input.now } else { newest })
+    pub(super) fn measured_until(&self) -> Option<Timestamp> {
+        let newest = self.newest.filter(|_| !self.is_synthetic())?;
+        Some(if self.input.untested == Some(0) {
+            self.input.now
+        } else {
+            newest
+        })
     }
 
     /// Why the newest run may be too old to go by, when it was when the site was built.
-    pub(super) fn stale(&self, input: &Input) -> Option<String> {
-        let newest = self.measured_until(input)?;
-        let days = (input.now.as_second() - newest.as_second()) / 86_400;
-        let untested = input.untested.unwrap_or(0);
+    pub(super) fn stale(&self) -> Option<String> {
+        let newest = self.measured_until()?;
+        let days = (self.input.now.as_second() - newest.as_second()) / 86_400;
+        let untested = self.input.untested.unwrap_or(0);
         if days <= STALE_DAYS && untested <= STALE_COMMITS {
             return None;
         }
@@ -128,27 +129,15 @@ impl Site {
         ))
     }
 
-    /// The frame of a page at the site's root. `current` is the path of its entry of the navigation, empty without one.
-    pub(super) fn frame(&self, title: &str, current: &str) -> Frame {
+    /// The frame of a page. `root` is the path from the page to the site's root, `current` the path of its entry of the
+    /// navigation, empty without one.
+    pub(super) fn frame(&'a self, title: &str, root: &'static str, current: &'a str) -> Frame<'a> {
         Frame {
             title: title.to_owned(),
-            site: self.name.clone(),
-            root: "",
-            synthetic: self.synthetic,
-            made: self.made.clone(),
-            freshness: self.freshness.clone(),
-            version: env!("CARGO_PKG_VERSION"),
-            nav: self.nav.clone(),
-            image: self.previews.site.clone(),
-            current: current.to_owned(),
-        }
-    }
-
-    /// The frame of a page one folder below it.
-    pub(super) fn frame_below(&self, title: &str, current: &str) -> Frame {
-        Frame {
-            root: "../",
-            ..self.frame(title, current)
+            site: self,
+            root,
+            image: self.previews.site.as_ref(),
+            current,
         }
     }
 
@@ -157,14 +146,9 @@ impl Site {
         self.series.get(series).map(|page| format!("series/{page}.html"))
     }
 
-    /// Where a commit is shown; none without a repository, or for what is no commit.
-    pub(super) fn commit_url(&self, commit: &str) -> Option<String> {
-        commit_url(self.repository.as_deref()?, commit)
-    }
-
     /// The repository that the commits of a source are in: an imported history may name another one.
-    pub(super) fn repository_of<'a>(&'a self, line: &'a SourceTimeline) -> Option<&'a str> {
-        line.repository.as_deref().or(self.repository.as_deref())
+    pub(super) fn repository_of<'b>(&'b self, line: &'b SourceTimeline) -> Option<&'b str> {
+        line.repository.as_deref().or(self.input.repository.as_deref())
     }
 
     /// Where all between two commits is shown.
@@ -173,24 +157,6 @@ impl Site {
         commit_url(repository, before).and(commit_url(repository, after))?;
         Some(format!("https://github.com/{repository}/compare/{before}...{after}"))
     }
-}
-
-fn commits(sources: &[Source]) -> HashMap<String, CommitInfo> {
-    let own = sources.iter().filter(|source| source.line.source == RUNS_SOURCE);
-    let pushes = own.flat_map(|source| &source.line.pushes);
-    let told = pushes.filter_map(|push| {
-        let (message, author) = (push.message.clone()?, push.author.clone().unwrap_or_default());
-        let commit = push.commit.clone();
-        Some((
-            commit.clone(),
-            CommitInfo {
-                commit,
-                message,
-                author,
-            },
-        ))
-    });
-    told.collect()
 }
 
 /// Where a commit of a repository is shown; none for what is no commit.
@@ -247,11 +213,11 @@ pub(crate) struct SitePage {
     ext = "html"
 )]
 pub(super) struct Framed<'a> {
-    pub(super) frame: Frame,
+    pub(super) frame: Frame<'a>,
     pub(super) html: &'a str,
 }
 
-type Render = fn(Frame, &Context) -> Result<String, askama::Error>;
+type Render = fn(Frame) -> Result<String, askama::Error>;
 
 impl SitePage {
     /// A page in the navigation that every site has.
@@ -266,23 +232,10 @@ impl SitePage {
     }
 
     /// The frame of this page.
-    pub(super) fn frame(&self, site: &Site) -> Frame {
-        if self.path.contains('/') {
-            site.frame_below(self.title, self.path)
-        } else {
-            site.frame(self.title, self.path)
-        }
+    pub(super) fn frame<'a>(&self, site: &'a Site<'a>) -> Frame<'a> {
+        let root = if self.path.contains('/') { "../" } else { "" };
+        site.frame(self.title, root, self.path)
     }
-}
-
-/// What a page is rendered from.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Context<'a> {
-    pub(super) input: &'a Input<'a>,
-    pub(super) site: &'a Site,
-    pub(super) sources: &'a [Source<'a>],
-    /// Ids of the runs that have a page.
-    pub(super) with_page: &'a HashSet<&'a str>,
 }
 
 // What a site is built from.
@@ -363,15 +316,16 @@ impl Revision {
     pub(super) fn of(revision: Option<&VariantRevision>, site: Option<&Site>) -> Self {
         let commit = revision.and_then(|revision| revision.commit.as_deref());
         let told = commit.and_then(|commit| site?.commits.get(commit));
-        let message = told.map(|told| told.message.as_str()).unwrap_or_default();
-        let repository = site.and_then(|site| site.repository.as_deref());
+        let message = told.and_then(|told| told.message.as_deref()).unwrap_or_default();
+        let author = told.and_then(|told| told.author.as_deref()).unwrap_or_default();
+        let repository = site.and_then(|site| site.input.repository.as_deref());
         Self {
             name: revision.and_then(|revision| revision.name.as_deref()).map(name),
             commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
-            url: commit.and_then(|commit| site?.commit_url(commit)),
+            url: commit.and_then(|commit| commit_url(repository?, commit)),
             modified: revision.is_some_and(|revision| revision.modified == Some(true)),
             message: name(message),
-            author: told.map_or_else(String::new, |told| name(&told.author)),
+            author: name(author),
             pull: repository.and_then(|repository| pull_url(repository, message)),
         }
     }

@@ -8,7 +8,7 @@ use crate::site::names::{Pages, word};
 use crate::site::shown::name;
 use wirebench_history::commits_from;
 use wirebench_history::follow::{FollowedHistory, RUNS_SOURCE, SourceTimeline, TraceValues};
-use wirebench_history::standing::{TraceStanding, standing_since};
+use wirebench_history::standing::{Standing, TraceStanding, standing_since};
 use wirebench_record::history::Released;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
@@ -27,6 +27,23 @@ pub(super) struct Source<'a> {
     /// How many of them began before the mark.
     pub(super) open_before_mark: usize,
     pub(super) series: Vec<Series<'a>>,
+}
+
+impl<'a> Source<'a> {
+    /// Every metric of every series.
+    pub(super) fn metrics(&self) -> impl Iterator<Item = &Drawn<'a>> {
+        self.series.iter().flat_map(|series| &series.metrics)
+    }
+
+    /// How many metrics have this standing.
+    pub(super) fn count(&self, standing: Standing) -> usize {
+        self.metrics().filter(|drawn| drawn.stands.standing == standing).count()
+    }
+
+    /// How many metrics are compared: all but those with too few values and those that are no longer measured.
+    pub(super) fn compared(&self) -> usize {
+        self.metrics().count() - self.count(Standing::Few) - self.count(Standing::Stopped)
+    }
 }
 
 /// A series with its metrics.

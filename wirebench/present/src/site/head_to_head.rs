@@ -1,17 +1,14 @@
 //! HTTP, gRPC or gRPC-web for this job? The servers of one run beside the first of them, a row for each job, loaded by the same driver.
 
-mod sweep;
-
 use askama::Template;
 
-use self::sweep::{Sweep, sweeps};
-use crate::report::format::{machines, plural, three_digits};
-use crate::report::head_to_head::{BOUNDS, cells, times};
+use crate::report::format::{plural, three_digits};
+use crate::report::head_to_head::{BOUNDS, times};
 use crate::report::pacing::offered;
 use crate::site::frame::{Frame, Revision, Site, SitePage};
 use crate::site::run_list;
-use crate::site::scale::{self, Log, Ratio};
-use crate::site::shown::{instant, is_id, name};
+use crate::site::scale::{self, Log};
+use crate::site::shown::is_id;
 use crate::site::svg::{Markup, Path, Svg};
 use wirebench_judge::summary::head_to_head::{Bounds, Multiple, Relative, is_grpc, relatives};
 use wirebench_judge::summary::{Section, sections};
@@ -19,20 +16,21 @@ use wirebench_record::run::{Bound, Run, Variant};
 
 pub(super) const PAGE: SitePage = SitePage {
     applies: run_list::PAGE.applies,
-    ..SitePage::new("head-to-head.html", "Head to head", |frame, context| {
-        let runs = context.input.runs.iter().map(|paged| &paged.run);
-        render(frame, runs, context.site, &|id| context.with_page.contains(id))
+    ..SitePage::new("head-to-head.html", "Head to head", |frame| {
+        let site = frame.site;
+        let runs = site.input.runs.iter().map(|paged| &paged.run);
+        render(frame, runs, &|id| site.with_page.contains(id))
     })
 };
 
 #[derive(Template)]
 #[template(path = "head_to_head.html")]
-struct Page {
-    frame: Frame,
-    shown: Option<Shown>,
+struct Page<'a> {
+    frame: Frame<'a>,
+    shown: Option<Shown<'a>>,
 }
 
-impl Page {
+impl Page<'_> {
     /// What gRPC costs compared with HTTP, without the full stop.
     fn headline(&self) -> &str {
         let first = self.shown.as_ref().and_then(|shown| shown.answer.first());
@@ -43,71 +41,57 @@ impl Page {
 }
 
 /// The run that is shown.
-struct Shown {
+struct Shown<'a> {
     answer: Vec<String>,
-    run: String,
+    run: &'a Run,
     /// The run's id, where it has a page.
-    file: Option<String>,
+    file: Option<&'a String>,
     code: Revision,
-    started: String,
-    machine: String,
-    jobs: Vec<Job>,
-    sweeps: Vec<Sweep>,
+    jobs: Vec<Job<'a>>,
 }
 
 /// A server beside the first one that the same driver loaded with the same work.
-struct Job {
-    scenario: String,
+struct Job<'a> {
+    scenario: &'a str,
+    /// What was measured; empty where the row above says it.
     about: String,
-    driver: String,
-    server: String,
-    first: String,
-    /// The class that gives the server's protocol its colour.
-    class: &'static str,
+    relative: Relative<'a>,
     /// CPU time of a request as a multiple of the first server's, as a mark over the axis of all jobs.
     bar: Option<Markup>,
-    /// CPU time of a request, throughput and p50.
-    times: [String; 3],
-    /// What limits throughput and latency: `client-bound`; empty for nothing.
-    mark: &'static str,
 }
 
 /// Shows the newest of these runs in which one driver loaded several servers. `paged` says whether a run has a page.
 fn render<'a>(
     frame: Frame,
     runs: impl IntoIterator<Item = &'a Run>,
-    site: &Site,
     paged: &dyn Fn(&str) -> bool,
 ) -> Result<String, askama::Error> {
     let has_jobs = |run: &&Run| sections(run).iter().any(|section| !relatives(section).is_empty());
     let newest = (runs.into_iter().filter(has_jobs)).max_by(|a, b| a.started_at.cmp(&b.started_at));
     Page {
+        shown: newest.map(|run| Shown::of(run, frame.site, paged)),
         frame,
-        shown: newest.map(|run| Shown::of(run, site, paged)),
     }
     .render()
 }
 
-impl Shown {
-    fn of(run: &Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
+impl<'a> Shown<'a> {
+    fn of(run: &'a Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
         let sections = sections(run);
         Self {
             answer: answer(&sections),
-            run: name(&run.id),
-            file: (is_id(&run.id) && paged(&run.id)).then(|| run.id.clone()),
+            run,
+            file: Some(&run.id).filter(|id| is_id(id) && paged(id)),
             code: Revision::of(run.revision(Variant::Candidate), Some(site)),
-            started: instant(&run.started_at),
-            machine: machines(run),
             jobs: jobs(&sections),
-            sweeps: sweeps(run),
         }
     }
 }
 
 const BAR: (f64, f64) = (190.0, 20.0);
 
-fn jobs(sections: &[Section]) -> Vec<Job> {
-    let all: Vec<(&str, Relative)> = sections
+fn jobs<'a>(sections: &[Section<'a>]) -> Vec<Job<'a>> {
+    let all: Vec<(&'a str, Relative)> = sections
         .iter()
         .flat_map(|section| {
             relatives(section)
@@ -115,35 +99,21 @@ fn jobs(sections: &[Section]) -> Vec<Job> {
                 .map(|relative| (section.scenario, relative))
         })
         .collect();
-    let ratios: Vec<Ratio> = all
-        .iter()
-        .filter_map(|(_, job)| job.server_cpu.map(Ratio::from))
-        .collect();
-    let axis = scale::axis(ratios.iter(), (6.0, BAR.0 - 6.0));
-    let job = |(scenario, relative): &(&str, Relative)| {
+    let ratios = all.iter().filter_map(|(_, job)| job.server_cpu);
+    let axis = scale::axis(ratios.map(|found| (found.low, found.high)), (6.0, BAR.0 - 6.0));
+    // The load of a scenario is said once.
+    let mut before = "";
+    let job = |(scenario, relative): (&'a str, Relative<'a>)| {
         let series = relative.row.series;
+        let is_new = std::mem::replace(&mut before, scenario) != scenario;
         Job {
-            scenario: name(scenario),
-            about: offered(&series.load),
-            driver: name(relative.driver),
-            server: name(&series.server),
-            first: name(&relative.first.series.server),
-            class: class(&series.protocol),
+            scenario,
+            about: if is_new { offered(&series.load) } else { String::new() },
             bar: relative.server_cpu.map(|found| bar(axis, &series.protocol, found)),
-            times: cells(relative),
-            mark: if is_client_bound(relative) { "client-bound" } else { "" },
+            relative,
         }
     };
-    let mut jobs: Vec<Job> = all.iter().map(job).collect();
-    // The load of a scenario is said once.
-    let mut before = String::new();
-    for job in &mut jobs {
-        if job.scenario == before {
-            job.about.clear();
-        }
-        before.clone_from(&job.scenario);
-    }
-    jobs
+    all.into_iter().map(job).collect()
 }
 
 /// The class that gives a protocol its colour.
@@ -239,7 +209,7 @@ mod tests {
 
     fn page(run: &Run) -> String {
         let site = samples::site();
-        render(PAGE.frame(&site), [run], &site, &|_| true).unwrap()
+        render(PAGE.frame(&site), [run], &|_| true).unwrap()
     }
 
     #[test]
@@ -325,7 +295,7 @@ mod tests {
         alone.series.retain(|series| series.server == "http");
         let site = samples::site();
         let runs = [&older, &newer, &alone];
-        let page = render(PAGE.frame(&site), runs, &site, &|id| id == "alone").unwrap();
+        let page = render(PAGE.frame(&site), runs, &|id| id == "alone").unwrap();
         assert!(page.contains("newer") && !page.contains("alone"));
         assert!(!page.contains("run/newer.html"), "only runs with a page are linked");
     }
@@ -333,7 +303,7 @@ mod tests {
     #[test]
     fn without_such_a_run_it_says_how_to_make_one() {
         let site = samples::site();
-        let none = render(PAGE.frame(&site), std::iter::empty(), &site, &|_| true).unwrap();
+        let none = render(PAGE.frame(&site), std::iter::empty(), &|_| true).unwrap();
         assert!(none.contains("No run asks several servers") && none.contains("wirebench run"));
     }
 

@@ -14,11 +14,11 @@ use wirebench_record::run::Run;
 use wirebench_record::trend::Trend;
 use wirebench_stats::quantile::median;
 
-pub(super) const PAGE: SitePage = SitePage::new("health.html", "Health", |frame, context| {
-    let input = context.input;
+pub(super) const PAGE: SitePage = SitePage::new("health.html", "Health", |frame| {
+    let (input, sources) = (frame.site.input, frame.site.sources);
     let runs: Vec<&Run> = input.runs.iter().map(|paged| &paged.run).collect();
     let comparisons: Vec<&Comparison> = input.comparisons().collect();
-    render(frame, &runs, &comparisons, (&input.followed.trend, context.sources))
+    render(frame, &runs, &comparisons, (&input.followed.trend, sources))
 });
 
 /// Files named that were left out.
@@ -29,7 +29,7 @@ const OPEN: usize = 20;
 #[derive(Template)]
 #[template(path = "health.html")]
 struct Page<'a> {
-    frame: Frame,
+    frame: Frame<'a>,
     /// How small a step the history shows; none when no metric says so.
     visible: Option<String>,
     /// How many rounds are good, in one sentence.
@@ -209,8 +209,8 @@ mod tests {
         comparison
     }
 
-    fn frame() -> Frame {
-        PAGE.frame(&samples::site())
+    fn frame() -> Frame<'static> {
+        PAGE.frame(Box::leak(Box::new(samples::site())))
     }
 
     #[test]
@@ -270,7 +270,6 @@ mod tests {
             ratios: Vec::new(),
             half_permille: Vec::new(),
             failures: Vec::new(),
-            segments: Vec::new(),
         };
         let line = SourceTimeline {
             source: source.into(),

@@ -33,18 +33,16 @@ mod trust;
 mod well_formed;
 mod write;
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use askama::Template as _;
 pub use frame::{Input, MorePage, PagedRun};
 pub use run_page::report;
 
-use self::frame::{Context, Framed, NavEntry, Site, SitePage};
+use self::frame::{Framed, NavEntry, Site, SitePage};
 use self::gather::gather;
-use self::shown::is_id;
 use self::write::Writer;
-use crate::PresentError;
+use crate::{PresentError, VERSION};
 use wirebench_record::site::{MANIFEST, Manifest};
 
 /// Every page that a site has once, in the order of the navigation. Each is one file beside this one, and its template.
@@ -84,40 +82,29 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Pr
     let pages: Vec<&SitePage> = (pages.iter()).filter(|page| (page.applies)(input, &sources)).collect();
     let previews = preview::draw(&mut writer, input, &sources)?;
     let site = Site::of(input, &sources, navigation(&pages, input.more), previews);
-    let ids = input.runs.iter().map(|paged| paged.run.id.as_str());
-    let context = Context {
-        input,
-        site: &site,
-        sources: &sources,
-        with_page: &ids.filter(|id| is_id(id)).collect::<HashSet<_>>(),
-    };
     let mut heads = Vec::new();
     for source in &sources {
-        heads.extend(series::write(&mut writer, &context, source)?);
+        heads.extend(series::write(&mut writer, &site, source)?);
     }
-    runs::write(&mut writer, &site, input.runs)?;
-    badges::write(&mut writer, &site, &sources)?;
+    runs::write(&mut writer, &site)?;
+    badges::write(&mut writer, &site)?;
     for page in pages {
-        writer.page(page.path, (page.render)(page.frame(&site), &context))?;
+        writer.page(page.path, (page.render)(page.frame(&site)))?;
     }
     for page in input.more {
-        let frame = site.frame(&page.title, &page.path);
-        writer.page(
-            &page.path,
-            Framed {
-                frame,
-                html: &page.html,
-            }
-            .render(),
-        )?;
+        let framed = Framed {
+            frame: site.frame(&page.title, "", &page.path),
+            html: &page.html,
+        };
+        writer.page(&page.path, framed.render())?;
     }
     let columns = heads.len();
     let manifest = Manifest {
         schema: MANIFEST.into(),
         made_at: input.now.to_string(),
-        wirebench: env!("CARGO_PKG_VERSION").into(),
-        repository: site.repository.clone(),
-        synthetic: site.synthetic,
+        wirebench: VERSION.into(),
+        repository: input.repository.clone(),
+        synthetic: site.is_synthetic(),
         timelines: sources.iter().map(|source| source.timeline.clone()).collect(),
         columns: heads,
     };
@@ -130,18 +117,10 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Pr
     })
 }
 
-fn navigation(pages: &[&SitePage], more: &[MorePage]) -> Vec<NavEntry> {
-    let own = pages
-        .iter()
-        .filter(|page| page.in_nav)
-        .map(|page| (page.title, page.path));
-    let more = more.iter().map(|page| (&*page.title, &*page.path));
-    own.chain(more)
-        .map(|(name, path)| NavEntry {
-            name: name.to_owned(),
-            path: path.to_owned(),
-        })
-        .collect()
+fn navigation<'a>(pages: &[&SitePage], more: &'a [MorePage]) -> Vec<NavEntry<'a>> {
+    let own = pages.iter().filter(|page| page.in_nav);
+    let own = own.map(|page| (page.title, page.path));
+    own.chain(more.iter().map(|page| (&*page.title, &*page.path))).collect()
 }
 
 /// Whether a site has a page of this name itself.
@@ -162,13 +141,13 @@ mod tests {
         source = "{% extends \"base.html\" %}{% block content %}<h1>{{ runs }} runs</h1>{% endblock %}",
         ext = "html"
     )]
-    struct Extra {
-        frame: Frame,
+    struct Extra<'a> {
+        frame: Frame<'a>,
         runs: usize,
     }
 
-    const EXTRA: SitePage = SitePage::new("extra.html", "Extra", |frame, context| {
-        let runs = context.input.runs.len();
+    const EXTRA: SitePage = SitePage::new("extra.html", "Extra", |frame| {
+        let runs = frame.site.input.runs.len();
         Extra { frame, runs }.render()
     });
 

@@ -5,7 +5,7 @@ use askama::Template;
 use crate::report::cause::{Moved, answer};
 use crate::report::format::{plural, time};
 use crate::site::causes::{Cause, ChangePointView, causes};
-use crate::site::frame::{Context, Frame, STALE_DAYS, Site, SitePage};
+use crate::site::frame::{Frame, STALE_DAYS, Site, SitePage};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::head_to_head::{class, cpu_sentence};
 use crate::site::series_view::sentence;
@@ -15,7 +15,6 @@ use wirebench_history::standing::{FEWEST_VALUES, Standing};
 use wirebench_judge::summary::{Row, Section, sections};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::Run;
-use wirebench_record::trend::Group;
 
 pub(super) const PAGE: SitePage = SitePage::new("index.html", "Overview", render);
 
@@ -29,7 +28,7 @@ const GLANCE: usize = 24;
 #[derive(Template)]
 #[template(path = "overview.html")]
 struct Page<'a> {
-    frame: Frame,
+    frame: Frame<'a>,
     /// The answer: what is worse, and since when.
     headline: String,
     class: &'static str,
@@ -48,7 +47,7 @@ struct SourceView<'a> {
     source: &'a Source<'a>,
     sentence: String,
     tally: Tally,
-    causes: Vec<Cause>,
+    causes: Vec<Cause<'a>>,
     /// Causes that have no card here.
     more: usize,
     broken: Vec<Broken>,
@@ -118,9 +117,7 @@ struct Tally {
 
 impl Tally {
     fn of(source: &Source) -> Self {
-        let all = source.series.iter().flat_map(|series| &series.metrics);
-        let standings: Vec<Standing> = all.map(|drawn| drawn.stands.standing).collect();
-        let count = |wanted| standings.iter().filter(|standing| **standing == wanted).count();
+        let count = |standing| source.count(standing);
         let others = [
             (Standing::Accepted, "worse and accepted"),
             (Standing::Fixed, "mostly fixed"),
@@ -149,11 +146,6 @@ impl Tally {
             rest: rest.map(|(head, words)| format!("{head}{words}. ")).collect(),
         }
     }
-
-    /// The metrics that are compared.
-    fn compared(&self) -> usize {
-        self.counts.iter().map(|(_, count, _)| count).sum()
-    }
 }
 
 struct MetricRow<'a> {
@@ -168,25 +160,21 @@ fn prefix(name: &str) -> &str {
     end.filter(|end| *end > 0).map_or(name, |end| &name[..end])
 }
 
-fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
-    let trend = &context.input.followed.trend;
-    let view = |source| source_view(context.site, source, &trend.groups);
-    let sources: Vec<SourceView> = context.sources.iter().map(view).collect();
+fn render(frame: Frame) -> Result<String, askama::Error> {
+    let site = frame.site;
+    let sources: Vec<SourceView> = (site.sources.iter()).map(|source| source_view(site, source)).collect();
     let (headline, class) = headline(&sources);
-    let is_early = sources.iter().all(|source| source.tally.compared() == 0);
-    let newest = context.input.runs.last().filter(|_| is_early);
+    let is_early = site.sources.iter().all(|source| source.compared() == 0);
+    let newest = site.input.runs.last().filter(|_| is_early);
     Page {
         frame,
         headline,
         class,
-        stale: context.site.stale(context.input),
-        newest: context
-            .site
-            .measured_until(context.input)
-            .map_or_else(String::new, |until| until.to_string()),
+        stale: site.stale(),
+        newest: (site.measured_until()).map_or_else(String::new, |until| until.to_string()),
         sources,
         first: newest.and_then(|paged| FirstNumbers::of(&paged.run)),
-        skipped: trend.skipped.clone(),
+        skipped: site.input.followed.trend.skipped.clone(),
     }
     .render()
 }
@@ -206,7 +194,7 @@ fn headline(sources: &[SourceView]) -> (String, &'static str) {
         "No data yet"
     } else if sources.iter().any(|source| !source.broken.is_empty()) {
         "No open regression, but some series have no good value"
-    } else if all(|source| source.tally.compared()) == 0 {
+    } else if all(|source| source.source.compared()) == 0 {
         "Your first numbers"
     } else {
         "Nothing is worse"
@@ -214,14 +202,14 @@ fn headline(sources: &[SourceView]) -> (String, &'static str) {
     (words.to_owned(), "")
 }
 
-fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceView<'a> {
+fn source_view<'a>(site: &'a Site, source: &'a Source) -> SourceView<'a> {
     let rows = source.series.iter();
     let mut rows: Vec<MetricRow> = rows
         .flat_map(|series| series.metrics.iter().map(move |drawn| metric_row(series, drawn)))
         .collect();
     rows.sort_by_key(MetricRow::order);
     let now = |status: &str| matches!(status, "accepted" | "better" | "unknown");
-    let mut causes = causes(site, std::slice::from_ref(source), groups, |row| {
+    let mut causes = causes(site, std::slice::from_ref(source), |row| {
         row.status == "open" || (row.after_mark && now(row.status))
     });
     causes.sort_by_key(|cause| cause.status != "open");

@@ -134,15 +134,13 @@ fn picture(
     drawn: &Drawn,
     wanted: impl Fn(&ChangePoint) -> bool,
 ) -> Option<Picture> {
-    let segments = drawn.trace.segments.iter().zip(&drawn.values.segments);
-    let mut steps = segments.flat_map(|(segment, places)| {
-        let steps = segment.change_points.iter().zip(&places.steps);
-        steps.map(move |(point, at)| (point, at.first_after, places))
-    });
-    let (point, step, segment) = steps.rfind(|(point, ..)| wanted(point))?;
+    let segments = drawn.trace.segments.iter();
+    let mut steps = segments.flat_map(|segment| segment.change_points.iter().map(move |point| (segment, point)));
+    let (segment, point) = steps.rfind(|(_, point)| wanted(point))?;
+    let (step, (first, last)) = (point.places.first_after, segment.places);
     let values = drawn.judged();
-    let from = step.saturating_sub(AROUND.0).max(segment.first);
-    let end = (step + AROUND.1).min(segment.last + 1).min(values.len());
+    let from = step.saturating_sub(AROUND.0).max(first);
+    let end = (step + AROUND.1).min(last + 1).min(values.len());
     let before = level(values.get(from..step)?)?;
     let percent = |value: f64| (value / before - 1.0) * 100.0;
     let after = percent(level(values.get(step..end)?)?);

@@ -1,80 +1,69 @@
 //! The list of runs that have a page, newest first.
 
+use std::cmp::Reverse;
+
 use askama::Template;
 
 use crate::report::comparison::headline;
 use crate::report::comparison::verdict::class;
 use crate::report::format::plural;
 use crate::report::status;
-use crate::site::frame::{Frame, Input, Revision, Site, SitePage};
+use crate::site::frame::{Frame, Revision, Site, SitePage};
 use crate::site::gather::may_have_runs;
-use crate::site::shown::{instant, is_id, name};
+use crate::site::shown::{is_id, name};
 use wirebench_judge::summary::comparison::RowStatus;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, Variant};
 
 pub(super) const PAGE: SitePage = SitePage {
     applies: |_, sources| may_have_runs(sources),
-    ..SitePage::new("run/index.html", "Runs", |frame, context| {
-        render(frame, &ListedRun::all(context.input, context.site))
+    ..SitePage::new("run/index.html", "Runs", |frame| {
+        let site = frame.site;
+        let runs = site.input.runs.iter();
+        let listed = runs.filter_map(|paged| ListedRun::of(&paged.run, paged.comparison.as_ref(), site));
+        render(frame, &listed.collect::<Vec<_>>())
     })
 };
 
 /// A run in a list.
 #[derive(Debug, Clone)]
-pub(super) struct ListedRun {
-    pub(super) id: String,
+pub(super) struct ListedRun<'a> {
+    pub(super) run: &'a Run,
     pub(super) code: Revision,
-    /// To sort by.
-    started_at: String,
-    pub(super) started: String,
     pub(super) status: &'static str,
-    pub(super) profile: String,
     pub(super) machine: String,
-    pub(super) series: usize,
     /// What it says of its baseline: words and their class.
     pub(super) verdict: Option<(String, &'static str)>,
 }
 
-impl ListedRun {
-    /// Every run that has a page.
-    pub(super) fn all(input: &Input, site: &Site) -> Vec<Self> {
-        let runs = input.runs.iter();
-        runs.filter_map(|paged| Self::of(&paged.run, paged.comparison.as_ref(), site))
-            .collect()
-    }
-
+impl<'a> ListedRun<'a> {
     /// `None` for a run whose id cannot name a page.
-    pub(super) fn of(run: &Run, comparison: Option<&Comparison>, site: &Site) -> Option<Self> {
+    pub(super) fn of(run: &'a Run, comparison: Option<&Comparison>, site: &Site) -> Option<Self> {
         let model = run.host.cpu_model.as_deref().unwrap_or("unknown CPU");
         is_id(&run.id).then(|| Self {
-            id: run.id.clone(),
+            run,
             code: Revision::of(run.revision(Variant::Candidate), Some(site)),
-            started_at: run.started_at.clone(),
-            started: instant(&run.started_at),
             status: status::of_run(run.status),
-            profile: name(&run.profile),
             machine: name(&format!("{} × {model}", run.host.cpu_count)),
-            series: run.series.len(),
             verdict: comparison.map(|comparison| (headline::verdict(comparison), class(headline::status(comparison)))),
         })
     }
 }
 
 /// Newest first.
-pub(super) fn newest_first(runs: &[ListedRun]) -> Vec<&ListedRun> {
+fn newest_first<'a>(runs: &'a [ListedRun]) -> Vec<&'a ListedRun<'a>> {
     let mut sorted: Vec<&ListedRun> = runs.iter().collect();
-    sorted.sort_by(|a, b| (&b.started_at, &b.id).cmp(&(&a.started_at, &a.id)));
+    sorted.sort_by_key(|one| Reverse((&one.run.started_at, &one.run.id)));
     sorted
 }
 
 #[derive(Template)]
 #[template(path = "run_list.html")]
 struct Page<'a> {
-    frame: Frame,
+    frame: Frame<'a>,
     /// How many runs there are, and how many regressed against their baselines.
     headline: String,
-    runs: Vec<&'a ListedRun>,
+    runs: Vec<&'a ListedRun<'a>>,
 }
 
 fn render(frame: Frame, runs: &[ListedRun]) -> Result<String, askama::Error> {
@@ -106,8 +95,8 @@ mod tests {
 
     #[test]
     fn the_newest_run_stands_first_and_leads_to_its_pages() {
-        let (site, mut older) = (samples::site(), samples::reference());
-        let newer = ListedRun::of(&older, Some(&golden("regressed")), &site).unwrap();
+        let (site, newest, mut older) = (samples::site(), samples::reference(), samples::reference());
+        let newer = ListedRun::of(&newest, Some(&golden("regressed")), &site).unwrap();
         (older.id, older.started_at) = ("20260101T000000Z-000001".into(), "2026-01-01T00:00:00Z".into());
         let page = render(PAGE.frame(&site), &[ListedRun::of(&older, None, &site).unwrap(), newer]).unwrap();
         crate::site::well_formed::check(&page).unwrap();

@@ -24,8 +24,8 @@ use wirebench_record::run::{RoundStatus, Run, Series, Variant};
 
 #[derive(Template)]
 #[template(path = "run.html")]
-struct Page {
-    frame: Frame,
+struct Page<'a> {
+    frame: Frame<'a>,
     view: View,
     /// The id, where files and pages may be named by it.
     file: Option<String>,
@@ -39,7 +39,7 @@ struct Page {
 pub(super) fn render(run: &Run, site: &Site, compared: bool) -> Result<String, askama::Error> {
     let view = View::of(run, Some(site));
     Page {
-        frame: site.frame_below(&format!("Run {}", view.id), run_list::PAGE.path),
+        frame: site.frame(&format!("Run {}", view.id), "../", run_list::PAGE.path),
         file: is_id(&run.id).then(|| run.id.clone()),
         view,
         compared,
@@ -93,7 +93,7 @@ struct SeriesView {
     /// Every round as a mark.
     panel: Option<Panel>,
     /// The processes of a chain; empty for a server of one process.
-    processes: Vec<[String; 7]>,
+    processes: Vec<Vec<(&'static str, String)>>,
     /// Failures by kind.
     errors: Vec<(String, String)>,
     rounds: Table,

@@ -11,60 +11,24 @@ use crate::site::write::Writer;
 use crate::site::{compare, run_page};
 use wirebench_record::comparison::Comparison;
 
-/// Writes the files of each run. A run of a history never changes: its page is kept if the same program wrote it for the same
-/// site.
+/// Writes the files of each run.
 ///
 /// # Errors
 /// When a page cannot be rendered, or a file cannot be written.
-pub(super) fn write(writer: &mut Writer, site: &Site, runs: &[PagedRun]) -> Result<(), PresentError> {
-    let stamp = stamp(site);
-    let same = fs::read(writer.path(STAMP)).is_ok_and(|before| before == stamp.as_bytes());
-    for paged in runs.iter().filter(|paged| is_id(&paged.run.id)) {
-        let names = names(&paged.run.id);
-        let [page, record] = &names;
-        let kept = same && paged.folder.is_none() && names.iter().all(|name| writer.path(name).is_file());
-        if kept {
-            names.iter().for_each(|name| writer.keep(name));
-        } else {
-            writer.page(page, run_page::render(&paged.run, site, paged.comparison.is_some()))?;
-            writer.json(record, &paged.run)?;
-        }
-        if let Some(comparison) = &paged.comparison {
-            write_comparison(writer, site, paged, comparison)?;
+pub(super) fn write(writer: &mut Writer, site: &Site) -> Result<(), PresentError> {
+    for paged in site.input.runs.iter().filter(|paged| is_id(&paged.run.id)) {
+        let (id, comparison) = (&paged.run.id, paged.comparison.as_ref());
+        let page = run_page::render(&paged.run, site, comparison.is_some());
+        writer.page(&format!("run/{id}.html"), page)?;
+        writer.json(&format!("data/runs/{id}.json"), &paged.run)?;
+        if let Some(comparison) = comparison {
+            let flames = flames(writer, paged, comparison)?;
+            let page = compare::render(comparison, id, site, &flames);
+            writer.page(&format!("compare/{id}.html"), page)?;
+            writer.json(&format!("data/comparisons/{id}.json"), comparison)?;
         }
     }
-    writer.text(STAMP, stamp.as_bytes())
-}
-
-/// What pages of runs were made from, besides the runs.
-const STAMP: &str = "run/made-from.txt";
-
-/// What is the same on every page, and the build of the program: one with the same version may write other pages.
-fn stamp(site: &Site) -> String {
-    let program = std::env::current_exe().and_then(fs::metadata);
-    let program = program.map(|program| (program.len(), program.modified().ok()));
-    format!(
-        "{} {:?} {} {:?} {:?} {program:?}\n",
-        site.name, site.repository, site.synthetic, site.nav, site.previews.site
-    )
-}
-
-/// The files of a run: page and record.
-fn names(id: &str) -> [String; 2] {
-    [format!("run/{id}.html"), format!("data/runs/{id}.json")]
-}
-
-fn write_comparison(
-    writer: &mut Writer,
-    site: &Site,
-    paged: &PagedRun,
-    comparison: &Comparison,
-) -> Result<(), PresentError> {
-    let id = &paged.run.id;
-    let flames = flames(writer, paged, comparison)?;
-    let page = compare::render(comparison, id, site, &flames);
-    writer.page(&format!("compare/{id}.html"), page)?;
-    writer.json(&format!("data/comparisons/{id}.json"), comparison)
+    Ok(())
 }
 
 /// Copies the flame graphs that a comparison names from the run's folder; returns the path of each, from the page.

@@ -1,10 +1,12 @@
 //! Runs that pages are tried with. For tests.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use crate::site::frame::{NavEntry, Site};
+use crate::site::frame::{Input, Site};
 use crate::site::preview::Previews;
+use wirebench_history::follow::FollowedHistory;
 use wirebench_record::counts::{CountStatus, Counts, Figure, FunctionCost, Source};
+use wirebench_record::history::Facts;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{RoundStatus, Run, Series, Shard, Variant, VariantRevision};
 use wirebench_record::trend::{Basis, Push, SCHEMA, Segment, Trace, Trend, TrendMethod};
@@ -18,21 +20,29 @@ pub(super) fn reference() -> Run {
 }
 
 /// The site that pages belong to.
-pub(super) fn site() -> Site {
-    Site {
-        name: "octo/weather".into(),
+pub(super) fn site() -> Site<'static> {
+    let followed = FollowedHistory {
+        not_indexed: 0,
+        facts: Facts::default(),
+        trend: trend(),
+        timelines: Vec::new(),
+        values: Vec::new(),
+    };
+    let input = Input {
+        followed: Box::leak(Box::new(followed)),
+        runs: &[],
+        more: &[],
+        releases: &[],
+        title: "octo/weather".into(),
         repository: Some("octo/weather".into()),
-        synthetic: false,
-        made: "2026-11-21 17:24 UTC".into(),
+        now: "2026-11-21T17:24:00Z".parse().unwrap(),
+        untested: None,
+        gnuplot: None,
+    };
+    let nav = vec![("Overview", "index.html")];
+    Site {
         freshness: "The newest run is 2 hours old.".into(),
-        newest: None,
-        series: BTreeMap::new(),
-        commits: HashMap::new(),
-        nav: vec![NavEntry {
-            name: "Overview".into(),
-            path: "index.html".into(),
-        }],
-        previews: Previews::default(),
+        ..Site::of(Box::leak(Box::new(input)), &[], nav, Previews::default())
     }
 }
 
@@ -51,6 +61,7 @@ pub(super) fn trend() -> Trend {
         noise: None,
         first: push(),
         last: push(),
+        places: (0, 39),
         points: 40,
         level: 1.0,
         resolvable_percent: resolvable,

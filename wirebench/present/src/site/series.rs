@@ -5,17 +5,11 @@ use serde::Serialize;
 
 use crate::PresentError;
 use crate::site::columns::column;
-use crate::site::frame::Context;
+use crate::site::frame::Site;
 use crate::site::gather::{Drawn, Series, Source, pushes};
 use crate::site::series_page;
 use crate::site::write::Writer;
 use wirebench_record::site::ColumnHead;
-
-/// The files of one series.
-struct SeriesFiles {
-    page: Result<String, askama::Error>,
-    data: Vec<DataFile>,
-}
 
 /// A file that a metric is drawn from: name and content.
 type DataFile = (String, serde_json::Result<Vec<u8>>);
@@ -24,20 +18,21 @@ type DataFile = (String, serde_json::Result<Vec<u8>>);
 ///
 /// # Errors
 /// When a page cannot be made, or a file cannot be written.
-pub(super) fn write(writer: &mut Writer, context: &Context, source: &Source) -> Result<Vec<ColumnHead>, PresentError> {
-    let pushes = pushes(source.line, context.with_page);
+pub(super) fn write(writer: &mut Writer, site: &Site, source: &Source) -> Result<Vec<ColumnHead>, PresentError> {
+    let pushes = pushes(source.line, &site.with_page);
     for (number, part) in pushes.iter().enumerate() {
         writer.json(&format!("data/pushes/{}.{number}.json", source.timeline.id), part)?;
     }
-    let rendered = source.series.par_iter().map(|series| SeriesFiles {
-        page: series_page::render(context, source, series),
-        data: (series.metrics.iter())
-            .flat_map(|drawn| metric(source, series, drawn))
-            .collect(),
+    let rendered = source.series.par_iter().map(|series| {
+        let data = series.metrics.iter().flat_map(|drawn| metric(source, series, drawn));
+        (
+            series_page::render(site, source, series),
+            data.collect::<Vec<DataFile>>(),
+        )
     });
-    for (series, files) in source.series.iter().zip(rendered.collect::<Vec<_>>()) {
-        writer.page(&format!("series/{}.html", series.page), files.page)?;
-        for (name, content) in files.data {
+    for (series, (page, data)) in source.series.iter().zip(rendered.collect::<Vec<_>>()) {
+        writer.page(&format!("series/{}.html", series.page), page)?;
+        for (name, content) in data {
             writer.data(&name, content)?;
         }
     }

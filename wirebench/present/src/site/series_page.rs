@@ -6,7 +6,7 @@ use crate::report::format::{change, plural, three_digits};
 use crate::report::trend::{TOO_NOISY, kinds};
 use crate::site::badges;
 use crate::site::causes::{ChangePointView, of_series};
-use crate::site::frame::{Context, Frame, commit_url, pull_url};
+use crate::site::frame::{Frame, Site, commit_url, pull_url};
 use crate::site::gather::{Drawn, Series, Source, day};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Push;
@@ -17,13 +17,13 @@ const NEWEST: usize = 20;
 #[derive(Template)]
 #[template(path = "series.html")]
 struct Page<'a> {
-    frame: Frame,
+    frame: Frame<'a>,
     series: &'a Series<'a>,
     first: Metric<'a>,
     others: Vec<Metric<'a>>,
-    steps: Vec<ChangePointView>,
+    steps: Vec<ChangePointView<'a>>,
     breaks: Vec<(String, String)>,
-    commits: Vec<Commit>,
+    commits: Vec<Commit<'a>>,
     /// Whether the messages of commits are known.
     messages: bool,
     ratios: bool,
@@ -37,19 +37,16 @@ struct Metric<'a> {
     fact: String,
 }
 
-struct Commit {
-    short: String,
+struct Commit<'a> {
+    push: &'a Push,
     url: Option<String>,
-    /// First line of the commit's message; empty when it is not known.
-    message: String,
     /// Where the pull request is shown that the message names.
     pull: Option<String>,
-    author: String,
-    run: Option<String>,
-    day: String,
+    /// Its run, where that has a page.
+    run: Option<&'a String>,
     value: String,
     ratio: String,
-    failure: String,
+    failure: &'a str,
     provisional: bool,
 }
 
@@ -57,15 +54,14 @@ struct Commit {
 ///
 /// # Errors
 /// When the template cannot be rendered.
-pub(super) fn render(context: &Context, source: &Source, series: &Series) -> Result<String, askama::Error> {
-    let site = context.site;
+pub(super) fn render(site: &Site, source: &Source, series: &Series) -> Result<String, askama::Error> {
     let Some((first, others)) = series.metrics.split_first() else {
         return Ok(String::new());
     };
     Page {
         frame: Frame {
-            image: (site.previews.series.get(&series.page).or(site.previews.site.as_ref())).cloned(),
-            ..site.frame_below(series.name, "")
+            image: (site.previews.series.get(&series.page)).or(site.previews.site.as_ref()),
+            ..site.frame(series.name, "../", "")
         },
         series,
         first: metric(source, first),
@@ -73,7 +69,7 @@ pub(super) fn render(context: &Context, source: &Source, series: &Series) -> Res
         steps: of_series(site, source, series),
         breaks: breaks(first),
         messages: source.line.pushes.iter().any(|push| push.message.is_some()),
-        commits: commits(context, source, first),
+        commits: commits(site, source, first),
         ratios: !first.values.ratios.is_empty(),
         unsound: unsound(series),
         badge: badges::markdown(site, series),
@@ -176,25 +172,22 @@ fn breaks(drawn: &Drawn) -> Vec<(String, String)> {
     broken.collect()
 }
 
-fn commits(context: &Context, source: &Source, drawn: &Drawn) -> Vec<Commit> {
+fn commits<'a>(site: &Site, source: &'a Source, drawn: &'a Drawn) -> Vec<Commit<'a>> {
     let places = (0..source.line.pushes.len()).rev();
-    let repository = context.site.repository_of(source.line);
+    let repository = site.repository_of(source.line);
     let row = |place: usize| {
         let push = &source.line.pushes[place];
         let number = |row: &[f64]| row.get(place).copied().filter(|value| value.is_finite());
         let failure = drawn.values.failures.iter().find(|(at, _)| *at == place);
         let value = number(&drawn.values.values);
         (value.is_some() || failure.is_some()).then(|| Commit {
-            short: short(push),
+            push,
             url: repository.and_then(|repository| commit_url(repository, &push.commit)),
-            message: push.message.clone().unwrap_or_default(),
             pull: repository.and_then(|repository| pull_url(repository, push.message.as_deref()?)),
-            author: push.author.clone().unwrap_or_default(),
-            run: push.run.clone().filter(|run| context.with_page.contains(run.as_str())),
-            day: day(push).to_owned(),
+            run: push.run.as_ref().filter(|run| site.with_page.contains(run.as_str())),
             value: value.map_or_else(|| "–".into(), |value| with_half(drawn, place, drawn.text(value))),
             ratio: number(&drawn.values.ratios).map_or_else(|| "–".into(), |ratio| change(100.0 * (ratio - 1.0))),
-            failure: failure.map(|(_, why)| why.clone()).unwrap_or_default(),
+            failure: failure.map_or("", |(_, why)| why),
             provisional: source.line.provisional.contains(&place),
         })
     };

@@ -39,7 +39,7 @@ pub(super) const fn color(standing: Standing) -> &'static str {
 }
 
 /// A change with its interval: `+8.2 % (+6.9 to +9.4 %)`, without one where counts leave none; a dash without a change.
-pub(super) fn changed(found: Option<Change>) -> String {
+fn changed(found: Option<Change>) -> String {
     found.map_or("–".into(), |found| {
         with_interval(found.percent, found.low, found.high)
     })
@@ -172,10 +172,8 @@ fn imported(number: f64, unit: &str) -> String {
 
 /// The verdict sentence of a source: how many regressions are open, and how many of its metrics have each standing.
 pub(super) fn sentence(source: &Source) -> String {
-    let all: Vec<&Drawn> = source.series.iter().flat_map(|series| &series.metrics).collect();
-    let count = |standing| all.iter().filter(|drawn| drawn.stands.standing == standing).count();
-    let compared = all.len() - count(Standing::Few) - count(Standing::Stopped);
-    if all.is_empty() {
+    let (count, compared) = (|standing| source.count(standing), source.compared());
+    if source.metrics().next().is_none() {
         return if source.line.failed.is_empty() {
             "No data yet.".into()
         } else {
@@ -205,7 +203,8 @@ pub(super) fn sentence(source: &Source) -> String {
     if moved > 0 {
         return format!("No open regression in {metrics}, compared with {since}.");
     }
-    let smallest = detectable(&all).map(|percent| format!(", smallest detectable change {} %", three_digits(percent)));
+    let smallest =
+        detectable(source).map(|percent| format!(", smallest detectable change {} %", three_digits(percent)));
     let stopped = match count(Standing::Stopped) {
         0 => String::new(),
         stopped => format!("; {stopped} no longer measured"),
@@ -217,8 +216,8 @@ pub(super) fn sentence(source: &Source) -> String {
 }
 
 /// The median over the metrics of the smallest step that five pushes would show, percent.
-fn detectable(all: &[&Drawn]) -> Option<f64> {
-    let sizes: Vec<f64> = all.iter().filter_map(|drawn| drawn.resolvable()).collect();
+fn detectable(source: &Source) -> Option<f64> {
+    let sizes: Vec<f64> = source.metrics().filter_map(Drawn::resolvable).collect();
     median(&sizes)
 }
 

@@ -44,7 +44,9 @@ pub(super) fn reasons(tally: &Tally, most: usize) -> Vec<(String, String)> {
 pub(super) fn trust(run: &Run) -> Trust {
     let tally = Tally::of(&[run]);
     let (mut word, mut sentence) = rounds(run, &tally);
-    let doubts = [restless(run), unresolved(run)];
+    let rows: Vec<Row> = sections(run).into_iter().flat_map(|section| section.rows).collect();
+    let loaded = rows.iter().filter(|row| row.has_load()).count();
+    let doubts = [restless(&rows, loaded), unresolved(&rows)];
     if word == "Yes" && doubts.iter().any(Option::is_some) {
         word = "In part";
     }
@@ -56,7 +58,7 @@ pub(super) fn trust(run: &Run) -> Trust {
         sentence,
         limits: doubts
             .into_iter()
-            .chain([client_bound(run), steal(run), counts(run)])
+            .chain([client_bound(&rows, loaded), steal(run), counts(run)])
             .flatten()
             .collect(),
     }
@@ -121,14 +123,8 @@ fn whole<'a>(series: impl Iterator<Item = &'a Series>) -> usize {
 /// larger than what rounds of the same code differ by.
 const RESTLESS_PERCENT: f64 = 25.0;
 
-fn rows(run: &Run) -> Vec<Row<'_>> {
-    sections(run).into_iter().flat_map(|section| section.rows).collect()
-}
-
 /// Series whose throughput varies too much from round to round, with the worst of them.
-fn restless(run: &Run) -> Option<String> {
-    let rows = rows(run);
-    let loaded = rows.iter().filter(|row| row.has_load()).count();
+fn restless(rows: &[Row], loaded: usize) -> Option<String> {
     let half_range = |row: &Row| {
         let spread = row.spread(Metric::Throughput)?;
         let percent = 50.0 * (spread.high - spread.low) / spread.median;
@@ -144,26 +140,20 @@ fn restless(run: &Run) -> Option<String> {
 }
 
 /// Series with a median latency of 0.
-fn unresolved(run: &Run) -> Option<String> {
-    let rows = rows(run);
+fn unresolved(rows: &[Row]) -> Option<String> {
     let is_zero = |row: &&Row| row.median(Metric::LatencyP50) == Some(0.0);
-    let count = rows.iter().filter(is_zero).count();
-    (count > 0).then(|| {
-        format!(
-            "{} a median latency of 0: below what the load generator can resolve.",
-            if count == 1 {
-                "1 series has".into()
-            } else {
-                format!("{count} series have")
-            }
-        )
-    })
+    let has = match rows.iter().filter(is_zero).count() {
+        0 => return None,
+        1 => "1 series has".into(),
+        count => format!("{count} series have"),
+    };
+    Some(format!(
+        "{has} a median latency of 0: below what the load generator can resolve."
+    ))
 }
 
-fn client_bound(run: &Run) -> Option<String> {
-    let rows = rows(run);
+fn client_bound(rows: &[Row], loaded: usize) -> Option<String> {
     let bound = rows.iter().filter(|row| row.bound == Some(Bound::Client)).count();
-    let loaded = rows.iter().filter(|row| row.has_load()).count();
     (bound > 0).then(|| {
         format!(
             "{bound} of {loaded} throughputs are client-bound: what the driver can send, not what the server can answer. \

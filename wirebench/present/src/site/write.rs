@@ -210,17 +210,12 @@ fn imported(line: &str) -> Option<&str> {
 
 /// A relative path from a file's folder, without dots.
 fn beside(file: &Path, relative: &str) -> PathBuf {
-    let mut place = file.parent().unwrap_or(Path::new("")).to_path_buf();
-    for part in Path::new(relative).components() {
-        match part {
-            Component::ParentDir => {
-                place.pop();
-            }
-            Component::Normal(name) => place.push(name),
-            _ => {}
-        }
-    }
-    place
+    let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+    Path::new(relative).components().fold(folder, |place, part| match part {
+        Component::ParentDir => place.parent().map(Path::to_path_buf).unwrap_or_default(),
+        Component::Normal(name) => place.join(name),
+        _ => place,
+    })
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ pub(super) struct PriorLevel {
 
 impl PriorLevel {
     /// The level of values in ascending order.
-    #[expect(clippy::cast_precision_loss, reason = "counts of at most 30")]
     pub(super) fn of(ascending: &[f64]) -> Self {
         let n = ascending.len();
         if n == 0 {
@@ -55,34 +54,6 @@ pub(super) fn median_of(values: &[f64]) -> f64 {
 pub(super) fn median_of_sorted(ascending: &[f64]) -> f64 {
     let n = ascending.len();
     f64::midpoint(ascending[(n - 1) / 2], ascending[n / 2])
-}
-
-/// The median distance from the median, of values in ascending order. Walks outwards from the middle.
-pub(super) fn deviation(ascending: &[f64], median: f64) -> f64 {
-    let n = ascending.len();
-    let (mut below, mut above) = (n / 2, n / 2);
-    let mut farthest = [0.0; 2];
-    for _ in 0..=n / 2 {
-        let down = below.checked_sub(1).map(|place| median - ascending[place]);
-        let up = ascending.get(above).map(|value| value - median);
-        let next = match (down, up) {
-            (Some(down), up) if up.is_none_or(|up| down < up) => {
-                below -= 1;
-                down
-            }
-            (_, Some(up)) => {
-                above += 1;
-                up
-            }
-            _ => break,
-        };
-        farthest = [farthest[1], next];
-    }
-    if n % 2 == 1 {
-        farthest[1]
-    } else {
-        f64::midpoint(farthest[0], farthest[1])
-    }
 }
 
 /// Whether every value is a hundred times above, or below, a level: such a step needs no test.

@@ -35,7 +35,7 @@ pub use noise::Noise;
 pub use rules::{LEAST_AFTER, LEAST_BEFORE, SMALLEST_STEP, WINDOW};
 pub use step::ChangePoint;
 
-use self::level::{deviation, median_of, median_of_sorted};
+use self::level::{median_of, median_of_sorted};
 use self::row::Row;
 use self::rules::RULES;
 use self::search::{MANY_BEFORE, newest_step};
@@ -127,7 +127,8 @@ impl Detector {
         let rank = (n / 10).max(2) - 1;
         let tail = (window[n - 1 - rank] - median).max(median - window[rank]) / 1.36;
         let noise = self.noise()?;
-        let spread = tail.max(1.4826 * deviation(window, median)).max(noise.spread);
+        let distances: Vec<f64> = window.iter().map(|value| (value - median).abs()).collect();
+        let spread = tail.max(1.4826 * median_of(&distances)).max(noise.spread);
         let error = spread * noise.error(n, SEEN_WITHIN);
         // The distance that the mean must reach, and the shortfall of the mean in one of 20 cases, with a reserve for a spread
         // that is underestimated.

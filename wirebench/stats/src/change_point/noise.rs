@@ -57,65 +57,21 @@ impl Noise {
     /// values.
     pub(super) fn of(row: &[f64], starts: impl Iterator<Item = usize>) -> Option<Self> {
         let residuals = residuals(row, starts)?;
-        let mut noise = Self::without_slope(&residuals)?;
-        noise.find_slope(&residuals);
-        Some(noise)
-    }
-
-    /// The same, but also `None` if `after` does not exceed it: most values do not, and the slope need not be computed.
-    pub(super) fn of_exceeded(
-        row: &[f64],
-        starts: impl Iterator<Item = usize>,
-        old: OldLevel<'_>,
-        after: &[f64],
-        errors: f64,
-    ) -> Option<Self> {
-        let residuals = residuals(row, starts)?;
-        let mut noise = Self::without_slope(&residuals).filter(|noise| noise.is_exceeded(old, after, errors))?;
-        noise.find_slope(&residuals);
-        noise.is_exceeded(old, after, errors).then_some(noise)
-    }
-
-    /// The noise without a slope.
-    fn without_slope(residuals: &[Vec<f64>]) -> Option<Self> {
-        let spread = spread(residuals);
+        let newest = residuals.last()?;
+        let spread = spread(&residuals);
+        let (slope, error) = slope(newest);
         Some(Self {
             spread,
-            autocorrelation: autocorrelation(residuals, REACH_BEFORE * spread),
-            slope: 0.0,
-            outliers: outliers(residuals, OUTLIER * spread),
+            autocorrelation: autocorrelation(&residuals, REACH_BEFORE * spread),
+            slope: if is_clear_slope(slope, error, newest) {
+                slope
+            } else {
+                0.0
+            },
+            outliers: outliers(&residuals, OUTLIER * spread),
             values: residuals.iter().map(Vec::len).sum(),
-            span: residuals.last()?.len(),
+            span: newest.len(),
         })
-    }
-
-    fn find_slope(&mut self, residuals: &[Vec<f64>]) {
-        let newest = residuals.last().map_or(&[][..], Vec::as_slice);
-        let (slope, error) = slope(newest);
-        if is_clear_slope(slope, error, newest) {
-            self.slope = slope;
-        }
-    }
-
-    /// Whether [`Self::is_exceeded`] may be true, whatever the noise was before.
-    #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
-    pub(super) fn may_be_exceeded(old: OldLevel<'_>, after: &[f64], errors: f64) -> bool {
-        let error = (1.0 / after.len() as f64 + MEDIAN / old.values.len().max(1) as f64).sqrt();
-        let spread = (0.8 * old.recent_spread).max(LEAST_SPREAD);
-        let (mut sum, mut sizes, mut farthest) = (0.0, 0.0, 0.0f64);
-        for value in after {
-            let distance = value - old.median;
-            sum += distance;
-            sizes += distance.abs();
-            farthest = farthest.max(distance.abs());
-        }
-        // Values beyond the reach of the smallest spread may count for more, or less, than in this sum.
-        let most = if farthest > REACH_AFTER * spread {
-            sizes
-        } else {
-            f64::abs(sum)
-        };
-        most / after.len() as f64 >= errors * spread * error || are_apart(old.values, after)
     }
 
     /// Whether new values exceed this noise: their mean is at least `errors` standard errors from the old level, or many of
@@ -132,7 +88,6 @@ impl Noise {
 
     /// Whether the mean of new values is at least `errors` standard errors from the old level, and from where a drift would
     /// have led. The standard error depends on the number of values on either side and on their autocorrelation.
-    #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
     fn is_mean_beyond(&self, old: OldLevel<'_>, after: &[f64], errors: f64) -> bool {
         let spread = self.spread.max(0.8 * old.recent_spread).max(LEAST_SPREAD);
         let reach = REACH_AFTER * spread;
@@ -156,7 +111,6 @@ impl Noise {
     }
 
     /// The standard error of the distance between a mean of `after` values and a median of `before`, in standard deviations.
-    #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
     pub(super) fn error(&self, before: usize, after: usize) -> f64 {
         let of = |count: usize| variance_of_mean(count, self.autocorrelation) / count.max(1) as f64;
         (of(after) + MEDIAN * of(before)).sqrt()
@@ -178,23 +132,10 @@ fn residuals(row: &[f64], starts: impl Iterator<Item = usize>) -> Option<Vec<Vec
     edges.push(row.len());
     let levels = edges.windows(2).map(|ends| &row[ends[0]..ends[1]]);
     let of = |level: &[f64]| {
-        let middle = selected_median(level);
+        let middle = median_of(level);
         level.iter().map(|value| value - middle).collect()
     };
     (from < row.len()).then(|| levels.map(of).collect())
-}
-
-/// The median of values, without sorting all of them; there must be some.
-fn selected_median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    let half = values.len() / 2;
-    let even = values.len().is_multiple_of(2);
-    let (below, upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
-    if even {
-        f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), *upper)
-    } else {
-        *upper
-    }
 }
 
 /// How much larger the variance of a mean of many values is than that of independent ones.
@@ -204,14 +145,12 @@ fn inflation(autocorrelation: f64) -> f64 {
 
 /// The same for a mean of `count` values of a first-order autoregressive process:
 /// 1 + 2 Σ (1 − j/n) rʲ = (1 + r)/(1 − r) − 2r(1 − rⁿ)/(n(1 − r)²).
-#[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
 fn variance_of_mean(count: usize, r: f64) -> f64 {
     let n = count.max(1) as f64;
     (inflation(r) - 2.0 * r * (1.0 - r.powf(n)) / (n * (1.0 - r).powi(2))).max(1.0)
 }
 
 /// Whether a slope is many of its standard errors, given the values of its level after subtracting the slope.
-#[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
 fn is_clear_slope(slope: f64, error: f64, level: &[f64]) -> bool {
     if slope == 0.0 {
         return false;
@@ -238,7 +177,6 @@ fn spread(residuals: &[Vec<f64>]) -> f64 {
     (at(5) / 0.6745).max(at(8) / 1.2816)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
 fn autocorrelation(residuals: &[Vec<f64>], reach: f64) -> f64 {
     let (mut products, mut squares, mut pairs, mut values) = (0.0, 0.0, 0.0, 0.0);
     for level in residuals {
@@ -257,7 +195,6 @@ fn autocorrelation(residuals: &[Vec<f64>], reach: f64) -> f64 {
 }
 
 /// Slope per value: between the medians of the first and the last third, and its standard error in standard deviations.
-#[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
 fn slope(level: &[f64]) -> (f64, f64) {
     let third = level.len() / 3;
     if third < THIRD {
@@ -268,7 +205,6 @@ fn slope(level: &[f64]) -> (f64, f64) {
     (rise / apart, MEDIAN * (2.0 / third as f64).sqrt() / apart)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
 fn outliers(residuals: &[Vec<f64>], limit: f64) -> f64 {
     let all = residuals.iter().flatten();
     let beyond = all.clone().filter(|value| value.abs() > limit).count();

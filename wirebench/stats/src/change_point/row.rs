@@ -17,21 +17,12 @@ impl Row {
     pub(super) fn push(&mut self, value: f64) {
         self.priors.push(PriorLevel::of(&self.window));
         self.values.push(value);
+        if self.window.len() == WINDOW {
+            let oldest = self.values[self.values.len() - 1 - WINDOW];
+            self.window.remove(self.window.partition_point(|other| *other < oldest));
+        }
         let place = self.window.partition_point(|other| *other < value);
-        if self.window.len() < WINDOW {
-            self.window.insert(place, value);
-            return;
-        }
-        // The oldest value leaves the window: only the values between the two move.
-        let oldest = self.values[self.values.len() - 1 - WINDOW];
-        let gap = self.window.partition_point(|other| *other < oldest);
-        if gap < place {
-            self.window.copy_within(gap + 1..place, gap);
-            self.window[place - 1] = value;
-        } else {
-            self.window.copy_within(place..gap, place + 1);
-            self.window[place] = value;
-        }
+        self.window.insert(place, value);
     }
 
     /// Moves the start of the current level.

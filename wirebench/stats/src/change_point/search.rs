@@ -16,35 +16,13 @@ pub(super) const MANY_BEFORE: usize = 12;
 pub(super) fn newest_step(row: &Row, steps: &[Step]) -> Option<(usize, bool)> {
     let (start, end) = (level_start(steps), row.values.len());
     let most = (end - start).saturating_sub(LEAST_BEFORE);
-    let rules = &RULES[..RULES.partition_point(|rule| rule.count <= most)];
-    // The smallest distance of the newest values' median from the old one, whatever their number.
-    let (mut top, mut bottom) = (f64::INFINITY, f64::NEG_INFINITY);
-    for rule in rules {
-        let prior = row.priors[end - rule.count];
-        let least = rule.least_distance(prior);
-        top = top.min(prior.median + least);
-        bottom = bottom.max(prior.median - least);
-    }
-    let (mut above, mut below, mut counted) = (0, 0, 0);
-    let mut best: Option<(f64, usize, bool)> = None;
-    for rule in rules {
-        let at = end - rule.count;
-        for value in &row.values[at..end - counted] {
-            above += usize::from(*value >= top);
-            below += usize::from(*value <= bottom);
-        }
-        counted = rule.count;
-        // If fewer than half of the values are that far away, so is their median: most pushes end here.
-        if 2 * above.max(below) < counted {
-            continue;
-        }
-        if let Some((ratio, up)) = tested(row, steps, rule)
-            && best.is_none_or(|(most, ..)| ratio > most)
-        {
-            best = Some((ratio, at, up));
-        }
-    }
-    best.map(|(_, at, up)| (at, up))
+    let rules = RULES.iter().take_while(|rule| rule.count <= most);
+    let found = rules.filter_map(|rule| {
+        let (ratio, up) = tested(row, steps, rule)?;
+        Some((ratio, end - rule.count, up))
+    });
+    let (_, at, up) = found.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    Some((at, up))
 }
 
 /// Whether the newest values are a step by a rule: the log-likelihood ratio, and whether it goes up.
@@ -77,12 +55,9 @@ fn tested(row: &Row, steps: &[Step], rule: &StepRule) -> Option<(f64, bool)> {
         recent_spread: prior.scale / 0.8,
     };
     let exceeds_noise = || {
-        let starts = steps.iter().map(|step| step.at);
-        Noise::of_exceeded(&row.values[..at], starts, old, after, rule.errors).is_some()
+        let noise = Noise::of(&row.values[..at], steps.iter().map(|step| step.at));
+        noise.is_some_and(|noise| noise.is_exceeded(old, after, rule.errors))
     };
-    let is_step = are_far(after, prior.median, up)
-        || (Noise::may_be_exceeded(old, after, rule.errors)
-            && differ(before, after, level) == Some(up)
-            && exceeds_noise());
+    let is_step = are_far(after, prior.median, up) || (differ(before, after, level) == Some(up) && exceeds_noise());
     is_step.then(|| (prior.likelihood_ratio(after, now), up))
 }

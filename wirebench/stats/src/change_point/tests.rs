@@ -1,5 +1,4 @@
 use super::*;
-use crate::quantile::median;
 use proptest::prelude::*;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
@@ -102,20 +101,6 @@ fn what_can_be_seen_follows_the_noise_and_needs_enough_values() {
     let [quiet, middling, loud] = [0.0, 1.0, 8.0].map(|scale| of(scale, 30).unwrap());
     assert_eq!(quiet, SMALLEST_STEP);
     assert!(quiet < middling && middling < 0.05 && loud > 0.1, "{middling} {loud}");
-}
-
-#[test]
-fn the_deviation_walked_outwards_is_the_median_distance() {
-    for row in [
-        vec![3.0],
-        vec![1.0, 5.0],
-        vec![1.0, 2.0, 9.0],
-        vec![0.0, 1.0, 1.0, 2.0, 7.0, 30.0],
-    ] {
-        let middle = median_of_sorted(&row);
-        let distances: Vec<f64> = row.iter().map(|value| (value - middle).abs()).collect();
-        assert_eq!(Some(deviation(&row, middle)), median(&distances), "{row:?}");
-    }
 }
 
 #[test]

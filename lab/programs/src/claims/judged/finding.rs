@@ -113,7 +113,8 @@ fn by_interval(claim: &Claim, measured: &MeasuredPair) -> Better {
         let [first, second] = claim.values;
         (second / first).max(first / second) <= 1.0 + VANISHED_WITHIN
     };
-    match (times.is_within(VANISHED_WITHIN), times.is_clear()) {
+    let is_within = times.low >= 1.0 / (1.0 + VANISHED_WITHIN) && times.high <= 1.0 + VANISHED_WITHIN;
+    match (is_within, times.is_clear()) {
         (true, true) if claims_small_difference => better(quantity, times.times > 1.0),
         (true, _) => Better::Neither,
         (false, true) => better(quantity, times.times > 1.0),

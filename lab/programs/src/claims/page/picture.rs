@@ -1,7 +1,8 @@
 //! Ratios below each other over one logarithmic axis: what was published as a diamond, ours as a dot with its interval.
 
+use wirebench_judge::summary::head_to_head::Multiple;
 use wirebench_present::report::format::{shortened, three_digits};
-use wirebench_present::site::scale::{self, Log, Ratio};
+use wirebench_present::site::scale::{self, Log};
 use wirebench_present::site::svg::{Anchor, Markup, Path, Svg};
 
 /// Narrow enough for a phone.
@@ -23,6 +24,27 @@ pub(super) enum Mark {
     Diamond,
 }
 
+/// A ratio with the ends of its interval; all three are equal where it has none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ratio {
+    /// The lower end.
+    pub(super) low: f64,
+    /// The ratio.
+    pub(super) at: f64,
+    /// The upper end.
+    pub(super) high: f64,
+}
+
+impl From<Multiple> for Ratio {
+    fn from(multiple: Multiple) -> Self {
+        Self {
+            low: multiple.low,
+            at: multiple.times,
+            high: multiple.high,
+        }
+    }
+}
+
 /// The words of a row and its ratios.
 pub(super) type Row = (String, Vec<(Mark, Ratio)>);
 
@@ -31,10 +53,14 @@ pub(super) type Row = (String, Vec<(Mark, Ratio)>);
 pub(super) fn picture(rows: &[Row], fact: &str) -> Option<Markup> {
     let ratios = rows.iter().flat_map(|(_, ratios)| ratios).map(|(_, ratio)| ratio);
     ratios.clone().next()?;
-    let axis = scale::axis(ratios, PLOT);
+    let axis = scale::axis(ratios.map(|ratio| (ratio.low, ratio.high)), PLOT);
     let height = ROW * rows.len() as f64;
     let mut svg = Svg::new(WIDTH, height + FOOT);
-    scale::draw_ticks(&mut svg, axis, 0.0, height);
+    for tick in ticks(axis.range()) {
+        svg.line("grid", (axis.at(tick), 0.0), (axis.at(tick), height));
+        let label = format!("× {}", three_digits(tick).trim_end_matches(".00").trim_end_matches('0'));
+        svg.text("tick", (axis.at(tick), height + 13.0), Anchor::Middle, &label);
+    }
     svg.line("one", (axis.at(1.0), 0.0), (axis.at(1.0), height));
     let mut alt = Vec::new();
     for (number, (label, ratios)) in rows.iter().enumerate() {
@@ -47,6 +73,24 @@ pub(super) fn picture(rows: &[Row], fact: &str) -> Option<Markup> {
         }
     }
     Some(svg.finish("beside-one", &format!("{fact}: {}", alt.join("; "))))
+}
+
+/// 1, 2 and 5 of each power of ten between two values; over more than two powers only the powers.
+fn ticks((low, high): (f64, f64)) -> Vec<f64> {
+    let factors: &[f64] = match (high / low).log10() {
+        powers if powers > 2.0 => &[1.0],
+        powers if powers > 1.0 => &[1.0, 3.0],
+        _ => &[1.0, 2.0, 5.0],
+    };
+    let mut ticks = Vec::new();
+    let mut power = 10_f64.powf(low.log10().floor());
+    while power <= high && ticks.len() < 40 {
+        ticks.extend(factors.iter().map(|factor| factor * power));
+        power *= 10.0;
+    }
+    let inside = |tick: &f64| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9);
+    ticks.retain(inside);
+    ticks
 }
 
 fn draw(svg: &mut Svg, axis: Log, middle: f64, mark: Mark, ratio: Ratio) {
@@ -67,6 +111,12 @@ fn draw(svg: &mut Svg, axis: Log, middle: f64, mark: Mark, ratio: Ratio) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(ticks((150.0, 700.0)), [200.0, 500.0]);
+        assert_eq!(ticks((90.0, 20_000.0)), [100.0, 1_000.0, 10_000.0]);
+    }
 
     #[test]
     fn a_row_has_its_words_its_marks_and_is_said() {

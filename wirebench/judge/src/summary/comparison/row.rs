@@ -109,10 +109,7 @@ impl<'a> Row<'a> {
     /// The number of pairs that finds a worsening of `percent` in 80 % of cases, with the same noise; `None` if
     /// unknown. The difference between the smallest size seen and the margin shrinks with the square root of the number
     /// of pairs.
-    #[expect(
-        clippy::cast_sign_loss,
-        reason = "a float turned into an integer saturates, and is positive here"
-    )]
+    #[expect(clippy::cast_sign_loss, reason = "saturates, and is positive")]
     pub fn pairs_to_see(&self, percent: f64) -> Option<u32> {
         let metric = self.metric?;
         let above = metric.resolvable_percent? - metric.margin_percent;

@@ -1,5 +1,6 @@
 //! Facts of a whole comparison, each in one line: numbers of rows by standing, false alarms, spreads, pairs left out, remarks.
 
+use crate::report::comparison::headline::listed;
 use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
 use crate::report::format::{change, declared, grouped, plain, plural, shortened, size};
@@ -120,23 +121,12 @@ pub fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a [&'a C
     ]
 }
 
-/// The most series that a remark names.
-const NAMES: usize = 3;
-
 /// Remarks on series, each once: `a, b and 3 more: client-bound`.
 pub fn remarks(comparison: &Comparison, escape: Escape) -> Vec<String> {
     (Findings::remarks(comparison).into_iter())
         .map(|(reason, ids)| {
-            let shown: Vec<String> = ids.iter().take(NAMES).map(|id| escape.name(id)).collect();
-            let more = match ids.len() - shown.len() {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            format!(
-                "{}{more}: {}",
-                shown.join(", "),
-                escape.sentence(&reasons::series(reason))
-            )
+            let ids: Vec<String> = ids.into_iter().map(|id| escape.name(id)).collect();
+            format!("{}: {}", listed(&ids), escape.sentence(&reasons::series(reason)))
         })
         .collect()
 }

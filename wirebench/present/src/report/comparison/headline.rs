@@ -174,11 +174,11 @@ fn open(findings: &Findings, escape: Escape) -> String {
     format!("first of all {series} {metric}: {reason}")
 }
 
-/// Rows and calls named in the first lines.
+/// Rows and calls named in the first lines, and series named in a remark.
 const NAMED: usize = 3;
 
 /// `a, b and 2 more`.
-fn listed(all: &[String]) -> String {
+pub(super) fn listed(all: &[String]) -> String {
     let shown = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     match all.len().saturating_sub(NAMED) {
         0 => shown,

@@ -19,14 +19,7 @@ const EXPLAINED: usize = 10;
 /// The longest command line that is shown, bytes.
 const COMMAND: usize = 2000;
 
-/// The text before the table of what changed.
-#[derive(Template)]
-#[template(path = "comparison_head.md")]
-struct Head<'a> {
-    view: &'a View<'a>,
-}
-
-/// The text after it.
+/// The text after the table of what changed.
 #[derive(Template)]
 #[template(path = "comparison_next.md")]
 struct Next<'a> {
@@ -58,14 +51,14 @@ pub(super) fn within(comparison: &Comparison, limit: usize, origin: Option<&str>
         view: &view,
         origin: origin.unwrap_or_default(),
     };
-    let head = Head { view: &view };
     let foot = Foot {
         view: &view,
         runs: runs(comparison),
         repeat: view.repeat.as_ref().filter(|line| line.len() <= COMMAND),
         is_paired: comparison.paired,
     };
-    let (head, next, foot) = (text_of(&head), text_of(&next), text_of(&foot));
+    let head = format!("### wirebench: {}\n{}\n\n", view.verdict, view.reasons);
+    let (next, foot) = (text_of(&next), text_of(&foot));
     let mut room = limit - (head.len() + next.len() + foot.len()).min(limit);
     let mut fitted = |block: Block| {
         let text = block.within(room);

@@ -7,7 +7,7 @@ use crate::report::escape::{Escape, command};
 use crate::report::format;
 use crate::report::format::{declared, size};
 use wirebench_judge::summary::comparison::{Findings, Row, Work};
-use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison};
+use wirebench_record::comparison::Comparison;
 use wirebench_record::limit::JudgedLimit;
 
 /// The most notes, and the most remarks, that Markdown and page show; this program writes fewer.
@@ -210,24 +210,22 @@ fn not_compared(findings: &Findings, escape: Escape) -> Vec<NotCompared> {
 /// Of each metric with pairs: series, metric, margin, stage, kept of measured, left out, spread and p.
 fn pairs(findings: &Findings, escape: Escape) -> Vec<[String; 8]> {
     let rows = findings.gating.iter().chain(&findings.informative);
-    rows.filter_map(|row| Some((row.series, row.metric.filter(|metric| metric.pairs > 0)?)))
-        .map(|(series, metric)| pairs_of(series, metric, escape))
-        .collect()
-}
-
-fn pairs_of(series: &ComparedSeries, metric: &ComparedMetric, escape: Escape) -> [String; 8] {
-    [
-        escape.name(&series.id),
-        metric.metric.label().to_owned(),
-        declared(metric.margin_percent),
-        metric.stage.to_string(),
-        format!("{} of {}", metric.kept, metric.pairs),
-        format!("{}, {}", metric.dropped_baseline, metric.dropped_candidate),
-        metric.spread_percent.map_or("–".into(), size),
-        match metric.p_worse {
-            None => "–".into(),
-            Some(p) if p < 0.0001 => "< 0.0001".into(),
-            Some(p) => format!("{p:.4}"),
-        },
-    ]
+    let pairs_of = |row: &Row| {
+        let metric = row.metric.filter(|metric| metric.pairs > 0)?;
+        Some([
+            escape.name(&row.series.id),
+            metric.metric.label().to_owned(),
+            declared(metric.margin_percent),
+            metric.stage.to_string(),
+            format!("{} of {}", metric.kept, metric.pairs),
+            format!("{}, {}", metric.dropped_baseline, metric.dropped_candidate),
+            metric.spread_percent.map_or("–".into(), size),
+            match metric.p_worse {
+                None => "–".into(),
+                Some(p) if p < 0.0001 => "< 0.0001".into(),
+                Some(p) => format!("{p:.4}"),
+            },
+        ])
+    };
+    rows.filter_map(pairs_of).collect()
 }

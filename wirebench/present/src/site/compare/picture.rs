@@ -26,24 +26,21 @@ const ROOM: f64 = 520.0;
 
 /// The picture; none when no row has a metric. `alt` says in words what it shows.
 pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Markup> {
-    let mut metrics: Vec<Metric> = rows.iter().filter_map(|row| Some(row.metric?.metric)).collect();
-    metrics.sort_unstable();
-    metrics.dedup();
-    let metrics: Vec<Metric> = Metric::all().filter(|metric| metrics.contains(metric)).collect();
-    if metrics.is_empty() {
-        return None;
-    }
-    let of = |metric: Metric| -> Vec<&Row> {
+    let of = |metric: Metric| {
         let of_metric = |row: &&Row| row.metric.is_some_and(|one| one.metric == metric);
         let mut rows: Vec<&Row> = rows.iter().copied().filter(of_metric).collect();
         rows.sort_by_key(|row| row.status);
-        rows
+        (metric, rows)
     };
+    let metrics: Vec<(Metric, Vec<&Row>)> = Metric::all().map(of).filter(|(_, rows)| !rows.is_empty()).collect();
+    if metrics.is_empty() {
+        return None;
+    }
     let all: f64 = rows.iter().map(|row| lane(row)).sum();
     let shrink = (ROOM / all).min(1.0);
     let heights: Vec<f64> = metrics
         .iter()
-        .map(|metric| of(*metric).iter().map(|row| lane(row) * shrink).sum::<f64>())
+        .map(|(_, rows)| rows.iter().map(|row| lane(row) * shrink).sum::<f64>())
         .map(|height| (height + 2.0 * PAD).max(LEAST))
         .collect();
     let height = HEAD + heights.iter().sum::<f64>() + PAD;
@@ -52,11 +49,10 @@ pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Markup> {
     axis.draw_head(&mut svg);
     svg.line("zero", (axis.at(0.0), HEAD), (axis.at(0.0), height));
     let mut top = HEAD;
-    for (metric, height) in metrics.iter().zip(&heights) {
+    for ((metric, rows), height) in metrics.iter().zip(&heights) {
         svg.line("grid", (0.0, top), (WIDTH, top));
         let label = metric.label().trim_end_matches(" per request");
         svg.text("name", (0.0, top + height / 2.0 + 4.0), Anchor::Start, label);
-        let rows = of(*metric);
         let used: f64 = rows.iter().map(|row| lane(row) * shrink).sum();
         let mut at = top + (height - used) / 2.0;
         for row in rows {

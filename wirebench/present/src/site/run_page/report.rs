@@ -21,7 +21,6 @@ const STYLE: &str = concat!(
 struct Page<'a> {
     title: String,
     style: &'static str,
-    version: &'static str,
     view: View,
     compared: Option<compare::View<'a>>,
 }
@@ -41,7 +40,6 @@ pub fn report(run: &Run, comparison: Option<&Comparison>) -> Result<String, aska
     Page {
         title,
         style: STYLE,
-        version: env!("CARGO_PKG_VERSION"),
         view,
         compared,
     }

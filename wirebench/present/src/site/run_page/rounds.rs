@@ -16,15 +16,8 @@ pub(super) struct Table {
     pub(super) lines: Vec<Vec<String>>,
 }
 
-struct Column {
-    head: &'static str,
-    cell: Cell,
-}
-
-enum Cell {
-    Metric(Metric),
-    Other(fn(&Round) -> String),
-}
+/// The head of a column, and its cell for a round.
+type Column = (&'static str, Box<dyn Fn(&Round) -> String>);
 
 type Others = &'static [(&'static str, fn(&Round) -> String)];
 
@@ -40,7 +33,7 @@ const NAMES: Others = &[
     ("status", |round| outcome(round).into()),
 ];
 
-const LATENCIES: Others = &[("max", |round| latency(round, |latency| latency.max))];
+const LATENCIES: Others = &[("max", |round| number(round.latency_ns.map(|latency| latency.max), time))];
 
 const CORES: Others = &[
     ("server busy", |round| permille(round.server_busy_permille)),
@@ -63,14 +56,14 @@ impl Table {
         let all: Vec<Vec<String>> = series
             .rounds
             .iter()
-            .map(|round| columns.iter().map(|column| column.cell(round)).collect())
+            .map(|round| columns.iter().map(|(_, cell)| cell(round)).collect())
             .collect();
         let always = |column: usize| column < NAMES.len() || column == columns.len() - 1;
         let kept: Vec<usize> = (0..columns.len())
             .filter(|column| always(*column) || all.iter().any(|line| line[*column] != "–"))
             .collect();
         Self {
-            heads: kept.iter().map(|column| columns[*column].head).collect(),
+            heads: kept.iter().map(|column| columns[*column].0).collect(),
             lines: all
                 .iter()
                 .map(|line| kept.iter().map(|column| line[*column].clone()).collect())
@@ -79,32 +72,17 @@ impl Table {
     }
 }
 
-impl Column {
-    /// What the round has here; of a metric the value as it was measured, also if the round failed a check.
-    fn cell(&self, round: &Round) -> String {
-        match self.cell {
-            Cell::Metric(metric) => measured(metric, round).map_or("–".into(), |value| figure(metric, value)),
-            Cell::Other(cell) => cell(round),
-        }
-    }
-}
-
 /// Every timed metric that has a column, among the other numbers of a round.
 fn columns() -> Vec<Column> {
-    let others = |others: Others| {
-        others.iter().map(|(head, cell)| Column {
-            head,
-            cell: Cell::Other(*cell),
-        })
-    };
+    let others = |others: Others| others.iter().map(|(head, cell)| (*head, Box::new(*cell) as _));
     let mut columns: Vec<Column> = others(NAMES).collect();
     for metric in Metric::columns(Metric::is_timed) {
         let row = metric.row();
-        columns.push(Column {
-            // The cells have the unit: a head that is nothing else would not name the metric.
-            head: if row.head == row.unit { row.label } else { row.head },
-            cell: Cell::Metric(metric),
-        });
+        // The cells have the unit: a head that is nothing else would not name the metric.
+        let head = if row.head == row.unit { row.label } else { row.head };
+        // The value as it was measured, also if the round failed a check.
+        let cell = move |round: &Round| measured(metric, round).map_or("–".into(), |value| figure(metric, value));
+        columns.push((head, Box::new(cell)));
         match metric {
             Metric::LatencyP99 => columns.extend(others(LATENCIES)),
             Metric::DriverCpu => columns.extend(others(CORES)),
@@ -113,12 +91,6 @@ fn columns() -> Vec<Column> {
     }
     columns.extend(others(COUNTS));
     columns
-}
-
-fn latency(round: &Round, read: fn(&wirebench_record::run::Latency) -> u64) -> String {
-    round
-        .latency_ns
-        .map_or("–".into(), |latency| time(read(&latency) as f64))
 }
 
 fn permille(value: Option<u32>) -> String {
@@ -264,7 +236,7 @@ fn axis(whole: Spread) -> Linear {
 
 fn draw(series: &Series, metric: Metric, axis: Linear, alt: &str) -> Markup {
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    for tick in axis.ticks(3.0, 1.0) {
+    for tick in axis.ticks(3.0) {
         let y = axis.at(tick);
         svg.line("grid", (LEFT, y), (WIDTH - RIGHT, y));
         svg.text("tick", (LEFT - 6.0, y + 4.0), Anchor::End, &figure(metric, tick));

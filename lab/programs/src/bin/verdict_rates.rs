@@ -1,12 +1,14 @@
-//! The model of a noisy machine with which the published error rates are computed.
+//! Prints how often a verdict is wrong on a model of a noisy machine: the simulated figures of docs/VERDICT.md.
+//!
+//! Usage: `lab/scripts/rates.sh`. Each line is one row: comparisons, how many were flagged, the rate with its exact 95 % interval.
 
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ContinuousCDF as _, Normal};
-
-use crate::selftest::Source;
+use wirebench_judge::compare::Rules;
+use wirebench_judge::selftest::{Replay, Tally, Totals};
 use wirebench_record::run::{
     CpuTime, Host, Latency, LoadRecord, Round, RoundStatus, Run, RunStatus, SCHEMA, Series, SeriesStatus, Variant,
     VariantRevision,
@@ -22,13 +24,46 @@ const SHARED: f64 = 0.2;
 const OUTLIER: (f64, f64, f64) = (0.05, 0.20, 0.40);
 /// The machine gets slower by this many c in 100 rounds.
 const DRIFT: f64 = 1.0;
-/// The time of a pair: 0.8 s a slot.
-const PAIR: Duration = Duration::from_millis(1600);
+/// The time of a round.
+const SLOT: Duration = Duration::from_millis(800);
+/// Pairs of each scenario: more than the budget allows a comparison.
+const PAIRS: u32 = 400;
+const METRICS: usize = 4;
+
+fn main() -> anyhow::Result<()> {
+    for c in [1.0, 3.0, 5.0, 8.0] {
+        print(&totals(3, c, 0.0, 2000)?)?;
+    }
+    for slower in [2.0, 3.0, 5.0, 10.0] {
+        print(&totals(3, 3.0, slower, 2000)?)?;
+    }
+    for slower in [0.0, 5.0] {
+        print(&totals(12, 3.0, slower, 500)?)?;
+    }
+    Ok(())
+}
+
+fn print(totals: &Totals) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string(totals)?);
+    Ok(())
+}
+
+/// The rates of this many comparisons; `c` and `slower` are percent.
+fn totals(scenarios: usize, c: f64, slower: f64, comparisons: u64) -> anyhow::Result<Totals> {
+    let rules = Rules::default();
+    let mut tally = Tally::default();
+    for number in 0..comparisons {
+        let run = Model::new(scenarios, c / 100.0, slower / 100.0, 1 << 32 | number).run();
+        let mut replay = Replay::new(&run, rules.compare.rounds, 0.0, number).map_err(anyhow::Error::msg)?;
+        tally.add(&mut replay, &rules).map_err(anyhow::Error::msg)?;
+    }
+    let source = format!("model, c = {c} %, {scenarios} scenarios");
+    Ok(tally.totals(&source, (slower > 0.0).then_some(slower)))
+}
 
 /// The logarithm of badness of each metric is the sum of a state that both rounds of a pair share (first-order
 /// autoregressive), a slow drift, the noise of each round, and sometimes an outlier. The spread of a round is `c`.
-#[derive(Debug, Clone)]
-pub struct Model {
+struct Model {
     scenarios: usize,
     /// Run-to-run coefficient of variation, as a share.
     c: f64,
@@ -36,21 +71,17 @@ pub struct Model {
     worse: f64,
     random: ChaCha8Rng,
     states: Vec<[f64; METRICS]>,
-    rounds_done: f64,
 }
-
-const METRICS: usize = 4;
 
 impl Model {
     /// `scenarios` scenarios of four metrics at spread `c`; the candidate is worse by `worse` in all metrics of the first one.
-    pub fn new(scenarios: usize, c: f64, worse: f64, seed: u64) -> Self {
+    fn new(scenarios: usize, c: f64, worse: f64, seed: u64) -> Self {
         Self {
             scenarios,
             c,
             worse,
             random: ChaCha8Rng::seed_from_u64(seed),
             states: vec![[0.0; METRICS]; scenarios],
-            rounds_done: 0.0,
         }
     }
 
@@ -60,13 +91,13 @@ impl Model {
     }
 
     /// The logarithms of badness of one pair's four metrics: baseline and candidate.
-    fn pair(&mut self, scenario: usize) -> [[f64; METRICS]; 2] {
+    fn pair(&mut self, scenario: usize, number: u32) -> [[f64; METRICS]; 2] {
         let own = self.c * (1.0 - SHARED).sqrt();
         let mut both = [[0.0; METRICS]; 2];
         for metric in 0..METRICS {
             let push = self.normal() * self.c * SHARED.sqrt() * (1.0 - STAYS * STAYS).sqrt();
             self.states[scenario][metric] = STAYS * self.states[scenario][metric] + push;
-            let common = self.states[scenario][metric] + DRIFT * self.c * self.rounds_done / 100.0;
+            let common = self.states[scenario][metric] + DRIFT * self.c * f64::from(number) / 100.0;
             for arm in &mut both {
                 arm[metric] = common + own * self.normal();
             }
@@ -82,15 +113,26 @@ impl Model {
         }
         both
     }
-}
 
-impl Source for Model {
-    fn empty(&self) -> Run {
+    /// A recorded run of the model.
+    fn run(mut self) -> Run {
         let revision = |variant| VariantRevision {
             variant,
             name: Some("simulated".into()),
             ..VariantRevision::default()
         };
+        let mut series: Vec<Series> = (1..=self.scenarios).map(empty_series).collect();
+        for number in 0..PAIRS {
+            for (scenario, series) in series.iter_mut().enumerate() {
+                let [baseline, candidate] = self.pair(scenario, number);
+                series.rounds.push(round(Variant::Baseline, number, baseline));
+                series.rounds.push(round(Variant::Candidate, number, candidate));
+            }
+        }
+        if self.worse > 0.0 {
+            // Equal code is exchanged by lot.
+            series[0].injected_burn_ns = Some(1);
+        }
         Run {
             schema: SCHEMA.into(),
             id: "simulated".into(),
@@ -104,31 +146,14 @@ impl Source for Model {
                 ..Host::default()
             },
             variants: vec![revision(Variant::Baseline), revision(Variant::Candidate)],
-            series: (0..self.scenarios).map(empty_series).collect(),
+            series,
             ..Run::default()
         }
     }
-
-    fn rounds(&mut self, series: &[usize], stage: u32, first: u32, count: u32) -> Vec<(usize, Vec<Round>)> {
-        let mut drawn: Vec<(usize, Vec<Round>)> = series.iter().map(|i| (*i, Vec::new())).collect();
-        for number in first..first + count {
-            for (scenario, rounds) in &mut drawn {
-                let [baseline, candidate] = self.pair(*scenario);
-                rounds.push(round(Variant::Baseline, number, stage, RESPONSES, baseline));
-                rounds.push(round(Variant::Candidate, number, stage, RESPONSES, candidate));
-            }
-            self.rounds_done += 1.0;
-        }
-        drawn
-    }
-
-    fn pair_costs(&self) -> Vec<Duration> {
-        vec![PAIR; self.scenarios]
-    }
 }
 
-fn empty_series(place: usize) -> Series {
-    let scenario = format!("scenario-{}", place + 1);
+fn empty_series(number: usize) -> Series {
+    let scenario = format!("scenario-{number}");
     Series {
         id: format!("{scenario}@simulated@simulated"),
         scenario,
@@ -149,13 +174,14 @@ fn empty_series(place: usize) -> Series {
 
 /// A good round whose CPU time per request, elapsed time, p50 and p99 are `e^bad` times 10 µs, 1 s, 1 ms and 5 ms.
 #[expect(clippy::cast_sign_loss, reason = "all of them are positive and far below 2^53")]
-pub fn round(variant: Variant, number: u32, stage: u32, ok_count: u64, bad: [f64; METRICS]) -> Round {
+fn round(variant: Variant, number: u32, bad: [f64; METRICS]) -> Round {
     let ns = |base: f64, bad: f64| (base * bad.exp()) as u64;
     let (p50, p99) = (ns(1e6, bad[2]), ns(5e6, bad[3]));
     Round {
         status: RoundStatus::Ok,
+        took_ns: u64::try_from(SLOT.as_nanos()).ok(),
         elapsed_ns: Some(ns(1e9, bad[1])),
-        ok_count: Some(ok_count),
+        ok_count: Some(RESPONSES),
         failed_count: Some(0),
         latency_ns: Some(Latency {
             min: 1,
@@ -168,10 +194,10 @@ pub fn round(variant: Variant, number: u32, stage: u32, ok_count: u64, bad: [f64
             max: p99,
         }),
         server_cpu_ns: Some(CpuTime {
-            user: ns(10_000.0 * ok_count as f64, bad[0]),
+            user: ns(10_000.0 * RESPONSES as f64, bad[0]),
             system: 0,
         }),
-        ..Round::unmeasured(variant, number, number as usize, stage)
+        ..Round::unmeasured(variant, number, number as usize, 1)
     }
 }
 
@@ -182,10 +208,41 @@ mod tests {
     use wirebench_stats::location::standard_deviation;
 
     #[test]
+    fn the_model_flags_equal_code_in_at_most_one_comparison_in_a_hundred() {
+        let equal = totals(3, 3.0, 0.0, 2000).unwrap();
+        assert_eq!(equal.comparisons, 2000);
+        assert!(equal.flagged + equal.improved <= 20, "{equal:?}");
+        assert!(equal.rate_high < 0.02, "{equal:?}");
+    }
+
+    /// The published power of the rule at c = 3 %: within three points of it.
+    fn assert_published(power: &[(f64, f64)]) {
+        for (slower, published) in power {
+            let found = totals(3, 3.0, *slower, 1000).unwrap();
+            assert!((found.rate - published).abs() <= 0.03, "{slower}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_model_finds_slower_code_as_often_as_published() {
+        assert_published(&[(3.0, 0.54), (5.0, 0.985)]);
+    }
+
+    #[test]
+    #[ignore = "nightly"]
+    fn the_model_finds_slightly_and_much_slower_code_as_often_as_published() {
+        assert_published(&[(2.0, 0.14), (10.0, 0.998)]);
+    }
+
+    #[test]
+    fn one_seed_gives_one_answer() {
+        assert_eq!(totals(3, 5.0, 5.0, 50).unwrap(), totals(3, 5.0, 5.0, 50).unwrap());
+    }
+
+    #[test]
     fn rounds_spread_as_the_model_says() {
-        let mut model = Model::new(1, 0.05, 0.0, 1);
-        let drawn = model.rounds(&[0], 1, 0, 400);
-        let logs: Vec<f64> = (drawn[0].1.iter())
+        let run = Model::new(1, 0.05, 0.0, 1).run();
+        let logs: Vec<f64> = (run.series[0].rounds.iter())
             .map(|round| Metric::LatencyP50.of(round).unwrap().ln())
             .filter(|log| (log - 1e6_f64.ln()).abs() < 0.19)
             .collect();
@@ -195,7 +252,7 @@ mod tests {
 
     #[test]
     fn one_seed_gives_one_run() {
-        let draw = |seed| Model::new(2, 0.03, 0.05, seed).rounds(&[0, 1], 1, 0, 3);
+        let draw = |seed| Model::new(2, 0.03, 0.05, seed).run().series;
         assert_eq!(draw(4), draw(4));
         assert_ne!(draw(4), draw(5));
     }
