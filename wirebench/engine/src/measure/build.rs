@@ -126,18 +126,31 @@ impl Builder {
         cargo
     }
 
+    /// Runs cargo, and returns the program that it built.
     fn build(&self, package: &str) -> Result<PathBuf, String> {
         let mut cargo = self.cargo("build");
         cargo
-            .args([
-                "--release",
-                "--locked",
-                "--message-format=json-render-diagnostics",
-                "--package",
-                package,
-            ])
+            .args(["--release", "--locked", "--message-format=json-render-diagnostics"])
+            .args(["--package", package])
+            .stdin(Stdio::null())
             .stdout(Stdio::piped());
-        run_cargo(cargo, package, &self.interrupt)
+        let mut cargo = Group::spawn(&mut cargo)
+            .map_err(|error| format!("cargo cannot be started: {error}; install Rust from https://rustup.rs"))?;
+        let messages = cargo.take_stdout().expect("stdout is piped");
+        let name = package.to_owned();
+        let program = std::thread::spawn(move || program_of(messages, &name));
+        let status = cargo.wait(&self.interrupt).map_err(|error| error.to_string())?;
+        match status {
+            None => Err(INTERRUPTED.into()),
+            Some(status) if !status.success() => Err(format!(
+                "cargo build --release --package {package} failed; its messages are above"
+            )),
+            Some(_) => {
+                let program = program.join();
+                let program = program.map_err(|_| "cargo's messages cannot be read".to_owned())?;
+                program.ok_or_else(|| format!("package {package} has no binary"))
+            }
+        }
     }
 }
 
@@ -332,28 +345,6 @@ pub fn active_toolchain(folder: &Path) -> Option<String> {
         .filter(|output| output.status.success())?;
     let text = String::from_utf8_lossy(&output.stdout);
     text.split_whitespace().next().map(str::to_owned)
-}
-
-/// Runs cargo, and returns the program that it built.
-fn run_cargo(mut cargo: Command, package: &str, interrupt: &Interrupt) -> Result<PathBuf, String> {
-    let mut cargo = Group::spawn(cargo.stdin(Stdio::null()))
-        .map_err(|error| format!("cargo cannot be started: {error}; install Rust from https://rustup.rs"))?;
-    let messages = cargo.take_stdout().expect("stdout is piped");
-    let name = package.to_owned();
-    let program = std::thread::spawn(move || program_of(messages, &name));
-    let status = cargo.wait(interrupt).map_err(|error| error.to_string())?;
-    match status {
-        None => Err(INTERRUPTED.into()),
-        Some(status) if !status.success() => Err(format!(
-            "cargo build --release --package {package} failed; its messages are above"
-        )),
-        Some(_) => {
-            let program = program
-                .join()
-                .map_err(|_| "cargo's messages cannot be read".to_owned())?;
-            program.ok_or_else(|| format!("package {package} has no binary"))
-        }
-    }
 }
 
 /// The program of a package in cargo's messages.
