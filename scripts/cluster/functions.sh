@@ -45,7 +45,7 @@ bench() {
 
 # left → what a run left in the namespace
 left() {
-  kubectl get jobs,pods,services,deployments,configmaps,poddisruptionbudgets,testruns.k6.io --namespace "$namespace" \
+  kubectl get jobs,pods,services,deployments,configmaps,poddisruptionbudgets --namespace "$namespace" \
     --selector wirebench.dev/run --output name
 }
 

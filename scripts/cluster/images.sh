@@ -4,7 +4,7 @@
 # Usage: scripts/cluster/images.sh IMPORT
 # IMPORT NAME:TAG ROOTFS 'JSON' is a program that makes an image of a folder, and imports it into the cluster.
 #   localhost/wirebench-servers:local   our servers; :slow wastes CPU time in each request, :crash ends at once
-#   localhost/wirebench-load:local      a shell, curl and the load generators found on this machine
+#   localhost/wirebench-load:local      a shell and the load generators found on this machine
 # WIREBENCH_SERVERS names a folder with the programs of the servers; without it they are built.
 set -euo pipefail
 
@@ -61,7 +61,6 @@ variant() {
 load_image() {
   local name found
   shell "$work/load"
-  add "$work/load" "$(command -v curl)"
   for name in hey ghz oha h2load k6; do
     found="$(PATH="$tools/bin:$PATH" command -v "$name" || true)"
     if [ -n "$found" ]; then add "$work/load" "$found"; else echo "load image: no $name on this machine" >&2; fi

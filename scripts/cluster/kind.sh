@@ -6,7 +6,6 @@
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
-operator=https://github.com/grafana/k6-operator/releases/download/v1.6.0/bundle.yaml
 
 main() {
   if [[ "${1:-}" == --help ]]; then sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; fi
@@ -14,8 +13,6 @@ main() {
   trap 'kind delete cluster --name wirebench' EXIT
   kind create cluster --name wirebench --wait 120s
   "$root/scripts/cluster/images.sh" "$root/scripts/cluster/kind-image.sh"
-  kubectl apply --server-side --filename "$operator"
-  kubectl wait --for=condition=Available deployment --all --namespace k6-operator-system --timeout=120s
   "$root/scripts/cluster/test.sh"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh: the end-to-end test of `wirebench run --cluster`, on the cluster that KUBECONFIG names. The cluster must be one to throw
-# away: the namespace wirebench is made and removed, and the definition of TestRun is taken away for a moment and put back.
+# away: the namespace wirebench is made and removed.
 #
 # Usage: scripts/cluster/test.sh [--short | TEST…]
 #   --short  only the tests that take no comparison, some three minutes
@@ -163,19 +163,6 @@ test_without_rights_there_is_a_clear_error() {
   if bench --overlay http --driver hey --rounds 1; then return 1; fi
   said 'Job wirebench-[0-9a-f]+ cannot be made in namespace wirebench: .*forbidden.*deploy/kubernetes/rbac.yaml'
   [ -z "$run" ] || { say "a folder was left: $run"; return 1; }
-  none_left 5
-}
-
-test_without_k6_operator_a_k6_series_is_a_recorded_failure() {
-  local status=0
-  kubectl get customresourcedefinition testruns.k6.io --output json | jq 'del(.status, .metadata.uid, .metadata.resourceVersion)' >"$work/definition.json"
-  kubectl delete customresourcedefinition testruns.k6.io --wait >/dev/null
-  bench --overlay http --candidate "$good" --driver k6 --rounds 1 --replicas 1 || status=$?
-  kubectl create --filename "$work/definition.json" >/dev/null
-  # A definition without a status yet is an error for `kubectl wait`.
-  timeout 30 bash -c 'until kubectl get testruns.k6.io --all-namespaces; do sleep 0.3; done' >/dev/null 2>&1
-  [ "$status" != 0 ]
-  record '.series[0].reason | test("does not know TestRun .*install k6-operator")'
   none_left 5
 }
 

@@ -9,6 +9,7 @@ use crate::folders::Root;
 use crate::outcome::Outcome;
 use wirebench_declare::protocol::Protocol;
 use wirebench_engine::measure::stream::{self, StreamLoad, Until};
+use wirebench_engine::measure::wire::{GRPC_HEADERS, WireRequest};
 
 /// Reads server streams and prints the time of every message; the driver `messages` runs this.
 #[derive(Debug, clap::Args)]
@@ -55,17 +56,23 @@ pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
         (Some(messages), _) => Until::Messages(messages / workers.max(1)),
         (None, length) => Until::Time(length.unwrap_or_default()),
     };
+    let is_grpc = args.protocol == "grpc";
+    let grpc_headers: &[&str] = if is_grpc { &GRPC_HEADERS } else { &[] };
+    let headers = args
+        .header
+        .iter()
+        .map(String::as_str)
+        .chain(grpc_headers.iter().copied());
     let stats = stream::read(StreamLoad {
-        protocol: if args.protocol == "grpc" {
-            Protocol::Grpc
-        } else {
-            Protocol::Http
+        request: WireRequest {
+            protocol: if is_grpc { Protocol::Grpc } else { Protocol::Http },
+            method: args.method.clone(),
+            path: args.path.clone(),
+            headers: headers.map(str::to_owned).collect(),
+            body,
+            ca: None,
         },
         address: args.address.clone(),
-        method: args.method.clone(),
-        path: args.path.clone(),
-        headers: args.header.clone(),
-        body: body.into(),
         connections: args.connections,
         streams: args.streams,
         until,

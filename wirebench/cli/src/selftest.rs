@@ -71,7 +71,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
             log::error!("error: the self-test did not measure everything: {why}");
             return Ok(Outcome::Failed);
         }
-        let totals = replayed(args, &measured.run, 0.0, &Rules::from(&project.config))?;
+        let totals = replayed(args, &measured.run, 0.0, &rules)?;
         let file = measured.folder.join("selftest.json");
         let text = serde_json::to_vec_pretty(&totals)?;
         fs::write(&file, text).with_context(|| format!("{}: cannot be written", file.display()))?;

@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow, bail};
 use futures_util::future;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
-use kube::api::{Api, AttachParams, DeleteParams, DynamicObject, ListParams, LogParams, PostParams};
+use kube::api::{Api, AttachParams, DynamicObject, ListParams, LogParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Client, Config};
@@ -97,19 +97,6 @@ impl Cluster {
             )
         })?;
         Ok(serde_json::to_value(stored)?)
-    }
-
-    /// Deletes an object, with what it owns.
-    ///
-    /// # Errors
-    /// When the API refuses it.
-    pub(crate) async fn delete(&self, object: &Value) -> anyhow::Result<()> {
-        let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), &self.namespace, &resource(object));
-        let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        match api.delete(name, &DeleteParams::background()).await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(anyhow!("{name} cannot be deleted: {}", in_words(&error, ""))),
-        }
     }
 
     /// The pods that match a selector, by name.
@@ -271,10 +258,6 @@ fn in_words(error: &kube::Error, kind: &str) -> String {
                 "{}; deploy/kubernetes/rbac.yaml holds the rights that are needed",
                 status.message
             )
-        }
-        kube::Error::Api(status) if status.code == 404 && kind == "TestRun" => {
-            "the cluster does not know TestRun (k6.io/v1alpha1); install k6-operator, or choose another driver"
-                .to_owned()
         }
         kube::Error::Api(status) if status.code == 404 && kind == "ServiceMonitor" => {
             "the cluster does not know ServiceMonitor; install the Prometheus operator, or leave the component out"

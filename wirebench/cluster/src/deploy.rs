@@ -42,7 +42,7 @@ impl Target {
     pub(crate) async fn apply(cluster: &Cluster, overlay: &Overlay, adapt: &Adaptation<'_>) -> anyhow::Result<Self> {
         let mut addresses = Vec::new();
         let mut address = None;
-        for (name, service) in overlay.service_names().zip(overlay.services(adapt)) {
+        for (name, service) in overlay.services(adapt) {
             let made = cluster.create(&service).await?;
             let ip = made["spec"]["clusterIP"]
                 .as_str()
@@ -50,7 +50,7 @@ impl Target {
             let port = made["spec"]["ports"][0]["port"]
                 .as_u64()
                 .context("a Service without a port")?;
-            if made["metadata"]["name"].as_str() == Some(&*overlay.front(adapt.names)) {
+            if name == overlay.front {
                 address = Some(format!("{ip}:{port}"));
             }
             addresses.push(Address {
@@ -146,15 +146,15 @@ async fn why(cluster: &Cluster, pods: &[Pod]) -> String {
 
 /// The reason why a pod is not ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) what: String,
+struct Fault {
+    what: String,
     container: Option<String>,
     /// True if waiting does not help.
-    pub(crate) is_hopeless: bool,
+    is_hopeless: bool,
 }
 
 /// The reason why a pod is not ready; `None` if it is unknown.
-pub(crate) fn fault(pod: &Pod) -> Option<Fault> {
+fn fault(pod: &Pod) -> Option<Fault> {
     let status = pod.status.as_ref()?;
     if status.phase.as_deref() == Some("Failed") {
         let reason = status.reason.clone().unwrap_or_else(|| "Failed".into());
@@ -168,11 +168,8 @@ pub(crate) fn fault(pod: &Pod) -> Option<Fault> {
     if let Some(found) = containers(pod).find_map(waiting) {
         return Some(found);
     }
-    let unscheduled = status
-        .conditions
-        .iter()
-        .flatten()
-        .find(|condition| condition.reason.as_deref() == Some("Unschedulable"))?;
+    let mut conditions = status.conditions.iter().flatten();
+    let unscheduled = conditions.find(|condition| condition.reason.as_deref() == Some("Unschedulable"))?;
     Some(Fault {
         what: format!("Unschedulable: {}", unscheduled.message.clone().unwrap_or_default()),
         container: None,
@@ -210,27 +207,8 @@ fn is_ready(pod: &Pod) -> bool {
     ready && pod.metadata.deletion_timestamp.is_none()
 }
 
-/// How a container of a pod ended: its exit code, and why; `None` while it runs.
-pub(crate) fn ended(pod: &Pod, container: &str) -> Option<(i32, String)> {
-    let ended = containers(pod)
-        .find(|one| one.name == container)?
-        .state
-        .as_ref()?
-        .terminated
-        .as_ref()?;
-    Some((ended.exit_code, ended.reason.clone().unwrap_or_default()))
-}
-
-/// True if a container of a pod runs or has run.
-pub(crate) fn began(pod: &Pod, container: &str) -> bool {
-    let state = containers(pod)
-        .find(|one| one.name == container)
-        .and_then(|one| one.state.as_ref());
-    state.is_some_and(|state| state.running.is_some() || state.terminated.is_some())
-}
-
 /// A pod's name.
-pub(crate) fn name(pod: &Pod) -> String {
+fn name(pod: &Pod) -> String {
     pod.metadata.name.clone().unwrap_or_default()
 }
 
@@ -272,13 +250,5 @@ mod tests {
     fn an_evicted_pod_says_so() {
         let evicted = pod(&json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory"}));
         assert_eq!(fault(&evicted).unwrap().what, "Evicted The node was low on memory");
-    }
-
-    #[test]
-    fn a_container_ends_with_a_code() {
-        let ended_pod = with_state(&json!({"terminated": {"exitCode": 99, "reason": "Error"}}));
-        assert_eq!(ended(&ended_pod, "server"), Some((99, "Error".into())));
-        assert!(began(&ended_pod, "server") && !began(&ended_pod, "other"));
-        assert_eq!(ended(&with_state(&json!({"running": {}})), "server"), None);
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_engine::measure::slot::files;
-use wirebench_engine::normalise::{self, Jq, Outcome, Shape};
+use wirebench_engine::normalise::{self, Jq, Shape};
 use wirebench_record::run::LoadPod;
 
 use crate::api::Clock;
@@ -16,14 +16,14 @@ pub(crate) struct Output {
     /// The folder with the driver's output.
     pub(crate) folder: PathBuf,
     pub(crate) clock: Clock,
-    /// When its load began, by this machine's clock, ns since 1970; `None` if another program started it.
-    pub(crate) began: Option<i64>,
+    /// When its load began, by this machine's clock, ns since 1970.
+    pub(crate) began: i64,
 }
 
 /// The load of a round: of all pods together, and of each.
 #[derive(Debug)]
 pub(crate) struct Gathered {
-    pub(crate) outcome: Outcome,
+    pub(crate) whole: Shape,
     pub(crate) pods: Vec<LoadPod>,
     /// A fault of the pods together, as a part of a sentence.
     pub(crate) fault: Option<String>,
@@ -37,21 +37,18 @@ const APART_PERMILLE: u64 = 100;
 /// # Errors
 /// When an output cannot be converted.
 pub(crate) fn gather(jq: &Jq, series: &PlannedSeries, outputs: &[Output]) -> Result<Gathered, String> {
-    let first = outputs.iter().filter_map(|output| output.began).min();
+    let first = outputs.iter().map(|output| output.began).min().unwrap_or(0);
     let mut pods = Vec::new();
     for Output { folder, clock, began } in outputs {
         let shape = normalise::read(jq, series.driver, &folder.join(files::STDOUT), &folder.join(files::RAW))?;
-        let after = began
-            .zip(first)
-            .map(|(began, first)| u64::try_from(began - first).unwrap_or(0));
-        pods.push((shape, *clock, after));
+        pods.push((shape, *clock, u64::try_from(began - first).unwrap_or(0)));
     }
     Ok(combined(series, pods))
 }
 
 /// Joins the pods' outputs, each with its clock and how long after the first pod it began.
-fn combined(series: &PlannedSeries, outputs: Vec<(Shape, Clock, Option<u64>)>) -> Gathered {
-    let (mut outcome, mut pods) = (Outcome::default(), Vec::new());
+fn combined(series: &PlannedSeries, outputs: Vec<(Shape, Clock, u64)>) -> Gathered {
+    let (mut whole, mut pods) = (Shape::default(), Vec::new());
     let (mut latencies, mut protocols) = (Vec::new(), BTreeSet::new());
     let add = |sum: Option<u64>, more: Option<u64>| sum.into_iter().chain(more).reduce(|sum, more| sum + more);
     for (shape, clock, after) in outputs {
@@ -60,32 +57,31 @@ fn combined(series: &PlannedSeries, outputs: Vec<(Shape, Clock, Option<u64>)>) -
             ok_count: good.len() as u64,
             failed_count: errors.values().sum(),
             elapsed_ns: shape.elapsed_ns,
-            started_after_ns: after,
+            started_after_ns: Some(after),
             clock_offset_ns: clock.offset_ns,
             clock_uncertainty_ns: clock.uncertainty_ns,
         });
         latencies.extend(good);
         for (kind, count) in errors {
-            *outcome.errors.entry(kind).or_default() += count;
+            *whole.errors.entry(kind).or_default() += count;
         }
-        outcome.dropped = add(outcome.dropped, shape.dropped);
-        outcome.cut_off = add(outcome.cut_off, shape.cut_off);
-        outcome.elapsed_ns = outcome.elapsed_ns.max(shape.elapsed_ns);
+        whole.dropped = add(whole.dropped, shape.dropped);
+        whole.cut_off = add(whole.cut_off, shape.cut_off);
+        whole.elapsed_ns = whole.elapsed_ns.max(shape.elapsed_ns);
         protocols.extend(shape.protocol);
     }
-    outcome.ok_count = latencies.len() as u64;
-    outcome.latency = normalise::summary(latencies);
+    whole.answers.insert(normalise::good_status(series), latencies);
     // Of several protocols the whole list is shown, and fails the check.
     let protocols: Vec<String> = protocols.into_iter().collect();
-    outcome.protocol = (!protocols.is_empty()).then(|| protocols.join(" and "));
+    whole.protocol = (!protocols.is_empty()).then(|| protocols.join(" and "));
     let apart = pods.iter().filter_map(|pod| pod.started_after_ns).max().unwrap_or(0);
-    let elapsed = outcome.elapsed_ns.unwrap_or(0);
+    let elapsed = whole.elapsed_ns.unwrap_or(0);
     let are_apart = apart * 1000 > elapsed * APART_PERMILLE;
     let fault = are_apart.then(|| {
         let (apart, elapsed) = (apart / 1_000_000, elapsed / 1_000_000);
         format!("load pods began {apart} ms apart in a load of {elapsed} ms")
     });
-    Gathered { outcome, pods, fault }
+    Gathered { whole, pods, fault }
 }
 
 #[cfg(test)]

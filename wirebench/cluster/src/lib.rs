@@ -14,7 +14,6 @@ mod record;
 mod run_spec;
 mod session;
 mod slot;
-mod testrun;
 
 pub use load::fits;
 pub use overlay::Overlay;

@@ -4,13 +4,14 @@
 
 use serde_json::{Value, json};
 
-use crate::names::{RUN, key};
-use crate::run_spec::{INPUTS, OUTPUTS};
+use crate::names::RUN;
+use crate::run_spec::{INPUTS, LoadPods, OUTPUTS};
 use wirebench_declare::args::{MissingValue, Values, expand};
 use wirebench_declare::load::{LoadStage, Rate};
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::{Amount, Load};
 use wirebench_engine::measure::captured::Captured;
+use wirebench_engine::measure::remote;
 use wirebench_engine::measure::slot::files;
 use wirebench_engine::measure::values::{self, Locations};
 
@@ -21,31 +22,17 @@ pub(crate) const ROLE: &str = "wirebench.dev/role";
 /// Pods that may end early and be replaced, over the whole run.
 const REPLACEMENTS: u32 = 6;
 
-/// What the Job of the load pods is made of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Spec<'a> {
-    /// The Job's name.
-    pub(crate) name: &'a str,
-    /// The run's id.
-    pub(crate) run: &'a str,
-    pub(crate) image: &'a str,
-    pub(crate) pods: u32,
-    pub(crate) owner: &'a Value,
-    /// The volume with the inputs.
-    pub(crate) inputs: &'a Value,
-}
-
-/// The Job of the load pods. They wait for commands, so that all begin to load at the same time.
-pub(crate) fn job(spec: &Spec) -> Value {
-    let key = key(spec.run);
+/// The Job of the load pods of the run with this key, which the owner owns; `inputs` is the volume with the inputs. They wait for
+/// commands, so that all begin to load at the same time.
+pub(crate) fn job(load: &LoadPods, key: &str, owner: &Value, inputs: &Value) -> Value {
     let labels = json!({RUN: key, ROLE: CONTAINER});
     json!({
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": spec.name, "labels": labels, "ownerReferences": [spec.owner]},
+        "metadata": {"name": format!("wb-{key}-load"), "labels": labels, "ownerReferences": [owner]},
         "spec": {
-            "parallelism": spec.pods,
-            "completions": spec.pods,
+            "parallelism": load.pods,
+            "completions": load.pods,
             "backoffLimit": REPLACEMENTS,
             "template": {
                 "metadata": {"labels": labels},
@@ -63,7 +50,7 @@ pub(crate) fn job(spec: &Spec) -> Value {
                     },
                     "containers": [{
                         "name": CONTAINER,
-                        "image": spec.image,
+                        "image": load.image,
                         "imagePullPolicy": "IfNotPresent",
                         "command": ["sh", "-c", "while :; do sleep 3600; done"],
                         "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "2Gi"}},
@@ -72,23 +59,16 @@ pub(crate) fn job(spec: &Spec) -> Value {
                             "readOnlyRootFilesystem": true,
                             "capabilities": {"drop": ["ALL"]},
                         },
-                        "volumeMounts": mounts(),
+                        "volumeMounts": [
+                            {"name": "inputs", "mountPath": INPUTS, "readOnly": true},
+                            {"name": "outputs", "mountPath": OUTPUTS},
+                        ],
                     }],
-                    "volumes": volumes(spec.inputs),
+                    "volumes": [inputs, {"name": "outputs", "emptyDir": {"sizeLimit": "2Gi"}}],
                 },
             },
         },
     })
-}
-
-/// Where inputs and outputs are in a pod.
-pub(crate) fn mounts() -> Value {
-    json!([{"name": "inputs", "mountPath": INPUTS, "readOnly": true}, {"name": "outputs", "mountPath": OUTPUTS}])
-}
-
-/// The volumes of a pod.
-pub(crate) fn volumes(inputs: &Value) -> Value {
-    json!([inputs, {"name": "outputs", "emptyDir": {"sizeLimit": "2Gi"}}])
 }
 
 /// Where a series' body is, below the inputs.
@@ -237,16 +217,12 @@ pub(crate) fn share_of(load: &Load, pods: u32, index: u32) -> Load {
 /// and every pod gets at least one connection and one request per second.
 pub fn fits(series: &PlannedSeries, pods: u32) -> bool {
     let load = &series.load;
-    let loads = matches!(
-        load.amount,
-        Amount::Requests(_) | Amount::Duration(_) | Amount::Stages(_)
-    );
     let rate = match load.rate {
         None => true,
         Some(Rate::PerSecond(rate)) => rate >= pods,
         Some(Rate::OfCapacity(_)) => false,
     };
-    loads && rate && load.search.is_none() && load.connections >= pods && !series.protocol.has_tls()
+    remote::fits(series) && rate && load.search.is_none() && load.connections >= pods
 }
 
 #[cfg(test)]
@@ -272,15 +248,13 @@ mod tests {
 
     #[test]
     fn a_load_job_is_one_that_kubernetes_knows() {
-        let spec = Spec {
-            name: "wb-load",
-            run: "run",
-            image: "load:1",
+        let load = LoadPods {
             pods: 3,
-            owner: &json!({"apiVersion": "batch/v1", "kind": "Job", "name": "o", "uid": "u"}),
-            inputs: &json!({"name": "inputs", "configMap": {"name": "wb-in", "items": []}}),
+            image: "load:1".into(),
         };
-        let made = job(&spec);
+        let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "o", "uid": "u"});
+        let inputs = json!({"name": "inputs", "configMap": {"name": "wb-in", "items": []}});
+        let made = job(&load, "01234567", &owner, &inputs);
         let typed: k8s_openapi::api::batch::v1::Job = serde_json::from_value(made.clone()).unwrap();
         assert_eq!(typed.spec.unwrap().parallelism, Some(3));
         assert_eq!(made["spec"]["template"]["spec"]["automountServiceAccountToken"], false);

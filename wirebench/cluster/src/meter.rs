@@ -110,9 +110,7 @@ pub(crate) fn usage(before: &Readings, after: &Readings) -> Result<Vec<ProcessUs
             cpu_ns: Some(cpu),
             peak_rss_bytes: Some(pods.values().map(|pod| pod.sum(|used| used.peak_rss_bytes)).sum()),
             rss_bytes: Some(pods.values().map(|pod| pod.sum(|used| used.rss_bytes)).sum()),
-            received_bytes_per_s: None,
-            sent_bytes_per_s: None,
-            connections_seen: None,
+            ..ProcessUsage::default()
         });
     }
     Ok(all)

@@ -29,7 +29,7 @@ pub struct Overlay {
     /// Every other object.
     others: Vec<Value>,
     /// The name of the Service that load is sent to.
-    front: String,
+    pub(crate) front: String,
     /// The image that a variant replaces: that of the front's first container.
     image: String,
 }
@@ -133,11 +133,6 @@ impl Overlay {
         self.others.iter().filter(|one| one["kind"] == "Deployment")
     }
 
-    /// The name of the front's Service in a run.
-    pub(crate) fn front(&self, names: &Names) -> String {
-        names.of(&self.front)
-    }
-
     /// The name of the front's Deployment in a run, and the port that its first container listens on.
     ///
     /// # Errors
@@ -162,9 +157,10 @@ impl Overlay {
         usize::try_from(all.sum::<u64>()).unwrap_or(usize::MAX)
     }
 
-    /// The Services, which are made first: their addresses are variables of every container.
-    pub(crate) fn services(&self, adapt: &Adaptation) -> Vec<Value> {
+    /// The Services, by the names that the overlay gives them. They are made first: their addresses are variables of every container.
+    pub(crate) fn services(&self, adapt: &Adaptation) -> Vec<(String, Value)> {
         let adapted = self.services.iter().map(|service| {
+            let name = text_at(service, "/metadata/name");
             let mut service = service.clone();
             adapt.set_metadata(&mut service);
             adapt.label(&mut service["spec"]["selector"]);
@@ -173,7 +169,7 @@ impl Overlay {
                 spec.remove("clusterIP");
                 spec.remove("clusterIPs");
             }
-            service
+            (name, service)
         });
         adapted.collect()
     }
@@ -217,11 +213,6 @@ impl Overlay {
             add_variables(container, addresses);
         }
         containers.push(meter(adapt.meter_image));
-    }
-
-    /// The names of the Services, as the overlay has them.
-    pub(crate) fn service_names(&self) -> impl Iterator<Item = String> + '_ {
-        self.services.iter().map(|service| text_at(service, "/metadata/name"))
     }
 }
 
@@ -298,11 +289,8 @@ fn meter(image: &str) -> Value {
 }
 
 fn text_at(object: &Value, pointer: &str) -> String {
-    object
-        .pointer(pointer)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned()
+    let text = object.pointer(pointer).and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

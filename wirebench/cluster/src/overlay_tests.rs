@@ -23,7 +23,8 @@ fn adapted(overlay: &Overlay, image: Option<&str>, variant: Variant) -> (Vec<Val
         ip: "10.0.0.7".to_owned(),
         port: 8080,
     }];
-    (overlay.services(&adapt), overlay.others(&adapt, &addresses))
+    let services = overlay.services(&adapt).into_iter().map(|(_, service)| service);
+    (services.collect(), overlay.others(&adapt, &addresses))
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The check of a server's response: wirebench's own client, through a port that the API server forwards to a pod.
 
+use anyhow::Context as _;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::Api;
 use tokio::net::{TcpListener, TcpStream};
@@ -8,6 +9,7 @@ use tokio::task::JoinHandle;
 use wirebench_engine::measure::request::Request;
 
 use crate::api::Cluster;
+use crate::deploy::Target;
 
 /// A port of this machine that leads to a port of a pod; closed when dropped.
 pub(crate) struct Forward {
@@ -22,15 +24,17 @@ impl Drop for Forward {
 }
 
 impl Forward {
-    /// Opens a port of 127.0.0.1 that leads to `port` of a pod.
+    /// Opens a port of 127.0.0.1 that leads to the port of a front pod of a target, whose ready pods are given.
     ///
     /// # Errors
-    /// When no port can be opened.
-    pub(crate) async fn open(cluster: &Cluster, pod: &str, port: u16) -> anyhow::Result<Self> {
+    /// When no front pod is ready, or no port can be opened.
+    pub(crate) async fn open(cluster: &Cluster, target: &Target, ready: &[String]) -> anyhow::Result<Self> {
+        let (deployment, port) = (&target.front.0, target.front.1);
+        let front = ready.iter().find(|pod| pod.starts_with(deployment));
+        let pod = front.context("no front pod is ready")?.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
         let pods: Api<Pod> = Api::namespaced(cluster.client.clone(), &cluster.namespace);
-        let pod = pod.to_owned();
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(relay(pods.clone(), pod.clone(), port, stream));

@@ -3,77 +3,45 @@
 use std::path::PathBuf;
 
 use wirebench_engine::measure::digest;
-use wirebench_engine::session::{save, started_run, status, unmeasured};
-use wirebench_record::run::{Host, Round, Run, Series, ToolVersion, Variant, VariantRevision};
+use wirebench_engine::session::{Recorder, started_run, unmeasured};
+use wirebench_record::run::{Host, Run, Series, ToolVersion, Variant, VariantRevision};
 
 use crate::run_spec::{RunSpec, Side};
 
-/// The record of a run in progress.
-pub(crate) struct Recorder {
-    pub(crate) run: Run,
-    pub(crate) folder: PathBuf,
-    variants: Vec<Variant>,
-}
-
-impl Recorder {
-    /// Begins a run in its folder. The digests of series cover the overlay, the replicas and the number of load pods too, so that
-    /// values of different deployments are never compared.
-    pub(crate) fn begin(spec: &RunSpec, id: String, folder: PathBuf, tools: Vec<ToolVersion>) -> Self {
-        let series = spec.series.iter().map(|one| {
-            let overlay = spec.overlays.iter().find(|overlay| overlay.server == one.server.name);
-            let text = overlay.map_or("", |overlay| &overlay.text);
-            let whole = format!("{} {} {:?} {text}", one.digest, spec.load.pods, spec.replicas);
-            Series {
-                digest: digest::short(&whole),
-                ..unmeasured(one)
-            }
-        });
-        let revision = |side: &Side| VariantRevision {
-            variant: side.variant,
-            commit: None,
-            modified: None,
-            name: side.image.clone(),
-            committed_at: None,
-        };
-        // A lock of this machine does not protect the cluster's nodes: the run stays `unlocked`.
-        let run = Run {
-            repeat: spec.repeat.clone(),
-            tools,
-            variants: spec.sides.iter().map(revision).collect(),
-            series: series.collect(),
-            ..started_run(id, spec.profile, spec.seed, spec.rounds, unknown_host())
-        };
-        Self {
-            run,
-            folder,
-            variants: spec.sides.iter().map(|side| side.variant).collect(),
+/// Begins to record a run in its folder. The digests of series cover the overlay, the replicas and the number of load pods too, so
+/// that values of different deployments are never compared.
+pub(crate) fn begin(spec: &RunSpec, id: String, folder: PathBuf, tools: Vec<ToolVersion>) -> Recorder {
+    let series = spec.series.iter().map(|one| {
+        let overlay = spec.overlays.iter().find(|overlay| overlay.server == one.server.name);
+        let text = overlay.map_or("", |overlay| &overlay.text);
+        let whole = format!("{} {} {:?} {text}", one.digest, spec.load.pods, spec.replicas);
+        Series {
+            digest: digest::short(&whole),
+            ..unmeasured(one)
         }
-    }
-
-    pub(crate) fn add(&mut self, series: usize, round: Round) {
-        self.run.series[series].rounds.push(round);
-    }
-
-    /// Derives the status of every series and of the run, and writes the record.
-    ///
-    /// # Errors
-    /// When the folder cannot be written.
-    pub(crate) fn save(&mut self, unfinished: bool) -> anyhow::Result<()> {
-        status::conclude(&mut self.run, |_| &self.variants, unfinished);
-        save(&self.run, &self.folder)
-    }
-}
-
-fn unknown_host() -> Host {
-    Host {
-        cpu_model: None,
+    });
+    let revision = |side: &Side| VariantRevision {
+        variant: side.variant,
+        name: side.image.clone(),
+        ..VariantRevision::default()
+    };
+    let unknown_host = Host {
         cpu_count: 1,
-        memory_bytes: None,
         kernel: "unknown".into(),
-        image: None,
-        loopback_mtu_bytes: None,
         fingerprint: digest::short("unknown"),
-    }
+        ..Host::default()
+    };
+    // A lock of this machine does not protect the cluster's nodes: the run stays `unlocked`.
+    let run = Run {
+        repeat: spec.repeat.clone(),
+        tools,
+        variants: spec.sides.iter().map(revision).collect(),
+        series: series.collect(),
+        ..started_run(id, spec.profile, spec.seed, spec.rounds, unknown_host)
+    };
+    let variants: Vec<Variant> = spec.sides.iter().map(|side| side.variant).collect();
+    let variants = vec![variants; run.series.len()];
+    Recorder { run, folder, variants }
 }
 
 /// Prints the description of the machine that a server's pod runs on, which [`host`] reads.
@@ -95,8 +63,8 @@ pub(crate) fn host(text: &str, version: &str) -> Host {
         memory_bytes: memory.map(|kib| kib * 1024),
         kernel: kernel.unwrap_or("unknown").to_owned(),
         image: Some(format!("Kubernetes {version}")),
-        loopback_mtu_bytes: None,
         fingerprint: digest::short(&format!("{text}\n{version}")),
+        ..Host::default()
     }
 }
 

@@ -102,19 +102,13 @@ pub(crate) async fn wait_until_ready(
     };
     let request = request(root, series)?;
     let pods = target.ready_pods(cluster).await?;
-    let front = pods
-        .iter()
-        .find(|pod| pod.starts_with(&target.front.0))
-        .context("no front pod is ready")?;
-    let forward = Forward::open(cluster, front, target.front.1).await?;
+    let forward = Forward::open(cluster, target, &pods).await?;
     let deadline = Instant::now() + FIRST_RESPONSE_TIMEOUT;
     loop {
         match forward.check(&request) {
             Ok(_) => return Ok(()),
             Err(error) if Instant::now() > deadline => {
-                anyhow::bail!(
-                    "the pods are ready, and after {FIRST_RESPONSE_TIMEOUT:?} there was no right response: {error}"
-                );
+                bail!("the pods are ready, and after {FIRST_RESPONSE_TIMEOUT:?} there was no right response: {error}");
             }
             Err(_) => tokio::time::sleep(POLL).await,
         }
@@ -132,9 +126,7 @@ pub(crate) fn request<'q>(root: &Path, series: &PlannedSeries<'q>) -> anyhow::Re
         "server {name}: its seeds are not sent in a cluster; measure it on one machine, or declare it without seeds"
     );
     if let Operation::Grpc(GrpcOperation { proto: None, call, .. }) = series.operation {
-        anyhow::bail!(
-            "server {name}: {call} has no .proto file; a cluster needs one: name it with proto and proto_root"
-        );
+        bail!("server {name}: {call} has no .proto file; a cluster needs one: name it with proto and proto_root");
     }
     let endpoint = Endpoint {
         address: "",
@@ -156,7 +148,7 @@ pub(crate) fn inputs(spec: &RunSpec) -> anyhow::Result<Inputs> {
     let mut inputs = Inputs::default();
     for (number, series) in spec.series.iter().enumerate() {
         let request = request(root, series)?;
-        inputs.add(load::body(number), request.wire.body.clone());
+        inputs.files.insert(load::body(number), request.wire.body.clone());
         if let Operation::Grpc(GrpcOperation { proto: Some(file), .. }) = series.operation {
             inputs.add_folder(
                 &root.join(&file.proto_root),
@@ -164,10 +156,9 @@ pub(crate) fn inputs(spec: &RunSpec) -> anyhow::Result<Inputs> {
                 &format!("project/{}", file.proto_root),
             )?;
         }
-        let folder = series.driver.folder.clone();
-        inputs
-            .add_folder(&folder, ".js", &format!("drivers/{}", series.driver.name))
-            .with_context(|| format!("driver {}", series.driver.name))?;
+        let name = &series.driver.name;
+        let added = inputs.add_folder(&series.driver.folder, ".js", &format!("drivers/{name}"));
+        added.with_context(|| format!("driver {name}"))?;
     }
     Ok(inputs)
 }
@@ -186,11 +177,6 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Adds a file.
-    pub(crate) fn add(&mut self, path: String, bytes: Vec<u8>) {
-        self.files.insert(path, bytes);
-    }
-
     /// Adds every file with this ending below a folder, at the same places below `under`.
     ///
     /// # Errors
@@ -199,15 +185,9 @@ impl Inputs {
         let found = files::below(folder, ending, under);
         for (path, place) in found.with_context(|| format!("{}: cannot be read", folder.display()))? {
             let bytes = fs::read(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
-            self.add(place, bytes);
+            self.files.insert(place, bytes);
         }
         Ok(())
-    }
-
-    /// The ConfigMap's key of a file; `None` if there is no such file.
-    pub(crate) fn key_of(&self, path: &str) -> Option<String> {
-        let number = self.files.keys().position(|known| known == path)?;
-        Some(file_key(number, path))
     }
 
     /// The ConfigMap, and the volume that puts its files in their places.
@@ -223,7 +203,8 @@ impl Inputs {
         }
         let (mut data, mut items) = (serde_json::Map::new(), Vec::new());
         for (number, (path, bytes)) in self.files.iter().enumerate() {
-            let file = file_key(number, path);
+            // Keys cannot contain folders.
+            let file = format!("{number}-{}", path.rsplit('/').next().unwrap_or_default());
             data.insert(file.clone(), json!(ByteString(bytes.clone())));
             items.push(json!({"key": file, "path": path}));
         }
@@ -238,11 +219,6 @@ impl Inputs {
     }
 }
 
-/// The key of a file in the ConfigMap; keys cannot contain folders.
-fn file_key(number: usize, path: &str) -> String {
-    format!("{number}-{}", path.rsplit('/').next().unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,7 +228,7 @@ mod tests {
         let mut inputs = Inputs::default();
         let protos = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto");
         inputs.add_folder(&protos, ".proto", "project/proto").unwrap();
-        inputs.add("bodies/0".into(), vec![0, 255]);
+        inputs.files.insert("bodies/0".into(), vec![0, 255]);
         let (map, volume) = inputs.objects("inputs", "key", &json!({})).unwrap();
         assert_eq!(map["binaryData"]["0-0"], "AP8=");
         assert_eq!(
@@ -269,7 +245,7 @@ mod tests {
     #[test]
     fn more_than_a_config_map_holds_is_refused() {
         let mut inputs = Inputs::default();
-        inputs.add("a".into(), vec![0; MAX_BYTES + 1]);
+        inputs.files.insert("a".into(), vec![0; MAX_BYTES + 1]);
         assert!(
             inputs
                 .objects("a", "b", &json!({}))

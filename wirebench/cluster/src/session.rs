@@ -12,20 +12,20 @@ use tokio::runtime::Runtime;
 use crate::api::Cluster;
 use crate::deploy::Target;
 use crate::gather;
-use crate::load::{self, Spec};
+use crate::load;
 use crate::names::{Names, key};
 use crate::overlay::{Adaptation, METER};
 use crate::owner::Owner;
-use crate::record::{self, Recorder};
+use crate::record;
 use crate::run_spec::{RunSpec, inputs, wait_until_ready};
-use crate::slot::{RoundContext, is_operated};
+use crate::slot::RoundContext;
 use wirebench_declare::plan::Slot;
 use wirebench_declare::span::nanos;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::normalise::{self, Jq, failed_round};
 use wirebench_engine::session::prepare::{self, tool_version};
 use wirebench_engine::session::{
-    Ending, Member, Recorded, StageTime, StagedRun, given_up, measure_stages, new_folder, screen_stage,
+    Ending, Member, Recorded, Recorder, StageTime, StagedRun, measure_stages, new_folder, screen_stage,
 };
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, Run, Stage, Variant};
@@ -41,6 +41,8 @@ pub(crate) struct Session<'a> {
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) owner: &'a Value,
     pub(crate) recorder: Recorder,
+    /// Runs what is measured.
+    pub(crate) runtime: &'a Runtime,
     /// The servers by declared server and variant, or why they cannot be loaded.
     pub(crate) targets: BTreeMap<(String, Variant), Result<Target, String>>,
     pub(crate) version: String,
@@ -50,47 +52,17 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
-    pub(crate) fn is_paired(&self) -> bool {
-        self.spec.sides.len() > 1
-    }
-
-    pub(crate) fn finish(mut self, unfinished: bool) -> anyhow::Result<Recorder> {
-        self.recorder.save(unfinished)?;
-        if !self.spec.keep_raw {
-            // Removes an empty folder only.
-            let _ = fs::remove_dir(self.recorder.folder.join("raw"));
-        }
-        Ok(self.recorder)
-    }
-
     /// Creates the inputs, load pods and servers, and waits until they are ready. Servers that do not get ready are in `targets`.
-    pub(crate) async fn create(&mut self) -> anyhow::Result<Created> {
+    async fn create(&mut self) -> anyhow::Result<()> {
         let id = self.recorder.run.id.clone();
-        let spec = self.spec;
-        let prefix = format!("wb-{}", key(&id));
-        let inputs = inputs(spec)?;
-        let script = spec.series.iter().find(|one| is_operated(one));
-        let script = script.and_then(|one| inputs.key_of(&format!("drivers/{}/script.js", one.driver.name)));
-        let name = format!("{prefix}-inputs");
-        let (map, volume) = inputs.objects(&name, &key(&id), self.owner)?;
+        let key = key(&id);
+        let (map, volume) = inputs(self.spec)?.objects(&format!("wb-{key}-inputs"), &key, self.owner)?;
         self.cluster.create(&map).await?;
-        let spec = Spec {
-            name: &format!("{prefix}-load"),
-            run: &id,
-            image: &spec.load.image,
-            pods: spec.load.pods,
-            owner: self.owner,
-            inputs: &volume,
-        };
-        self.cluster.create(&load::job(&spec)).await?;
+        let pods = load::job(&self.spec.load, &key, self.owner, &volume);
+        self.cluster.create(&pods).await?;
         self.deploy(&id).await;
         self.describe().await;
-        Ok(Created {
-            id,
-            volume,
-            name,
-            script,
-        })
+        Ok(())
     }
 
     /// Applies every overlay for every variant, and waits for all of them.
@@ -145,7 +117,7 @@ impl Session<'_> {
         self.recorder.run.tools.push(tool_version("load image", &image));
     }
 
-    pub(crate) fn report(&self, slot: Slot, round: &Round) {
+    fn report(&self, slot: Slot, round: &Round) {
         let id = &self.spec.series[slot.series].id;
         let variant = if self.is_paired() {
             format!(" {}", slot.variant.name())
@@ -165,13 +137,10 @@ impl Session<'_> {
     }
 
     /// One round, and how long load ran.
-    pub(crate) async fn round(&self, slot: Slot, created: &Created) -> (Round, Duration) {
+    async fn round(&self, slot: Slot) -> (Round, Duration) {
         let series = &self.spec.series[slot.series];
-        let folder = self
-            .recorder
-            .folder
-            .join("raw")
-            .join(format!("{:04}-{}", slot.position, series.id));
+        let name = format!("raw/{:04}-{}", slot.position, series.id);
+        let folder = self.recorder.folder.join(name);
         let failed = |reason: String| (failed_round(slot, reason), Duration::ZERO);
         let target = match self.targets.get(&(series.server.name.clone(), slot.variant)) {
             Some(Ok(target)) => target,
@@ -180,7 +149,6 @@ impl Session<'_> {
         };
         let context = RoundContext {
             session: self,
-            created,
             slot,
             series,
             target,
@@ -193,7 +161,7 @@ impl Session<'_> {
         match gather::gather(self.jq, series, &outputs) {
             Err(error) => failed(error),
             Ok(gathered) => {
-                let mut round = normalise::checked(series, slot, &measured, gathered.outcome);
+                let mut round = normalise::checked(series, slot, &measured, gathered.whole);
                 round.load_pods = gathered.pods;
                 let found = gathered.fault.into_iter();
                 round.refuse(found.map(|found| FailedCheck::LoadPods { found }).collect());
@@ -206,7 +174,7 @@ impl Session<'_> {
     }
 
     /// Measures the slots of one round. The deadline is checked between pairs only.
-    async fn pass(&mut self, slots: &[Slot], deadline: Option<Instant>, created: &Created) -> anyhow::Result<Ending> {
+    async fn measure_pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
         let mut before = None;
         for slot in slots {
             let is_new_pair = before != Some(slot.series);
@@ -214,13 +182,13 @@ impl Session<'_> {
                 return Ok(Ending::OutOfTime);
             }
             before = Some(slot.series);
-            if given_up(&self.recorder.run.series[slot.series].rounds, slot.variant) {
+            if self.recorder.given_up(slot.series, slot.variant) {
                 continue;
             }
             let interrupt = self.interrupt.clone();
             let started = Instant::now();
             let measured = tokio::select! {
-                round = self.round(*slot, created) => Some(round),
+                round = self.round(*slot) => Some(round),
                 () = stop_requested(&interrupt) => None,
             };
             let Some((mut round, loading)) = measured else {
@@ -230,68 +198,42 @@ impl Session<'_> {
             self.report(*slot, &round);
             self.recorder.run.spent.load_ns += nanos(loading);
             self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
-            self.recorder.add(slot.series, round);
-            self.recorder.save(true)?;
+            self.recorder.run.series[slot.series].rounds.push(round);
+            self.recorder.conclude(true)?;
         }
         Ok(Ending::Whole)
     }
 }
 
-/// The objects that were created before the first round.
-pub(crate) struct Created {
-    /// The run's id.
-    pub(crate) id: String,
-    /// The volume with the inputs.
-    pub(crate) volume: Value,
-    /// The name of the ConfigMap with the inputs.
-    pub(crate) name: String,
-    /// The key of k6's script in it, if a series needs it.
-    pub(crate) script: Option<String>,
-}
-
 /// Returns when the user requests a stop.
-pub(crate) async fn stop_requested(interrupt: &Interrupt) {
+async fn stop_requested(interrupt: &Interrupt) {
     while !interrupt.is_requested() {
         tokio::time::sleep(POLL).await;
     }
 }
 
-/// A session whose servers and load pods are there, and the runtime that its rounds run on.
-pub(crate) struct LoadedSession<'l, 'a> {
-    pub(crate) session: &'l mut Session<'a>,
-    pub(crate) created: &'l Created,
-    pub(crate) runtime: &'l Runtime,
-}
-
-impl StagedRun for LoadedSession<'_, '_> {
+impl StagedRun for Session<'_> {
     fn run(&mut self) -> &mut Run {
-        &mut self.session.recorder.run
+        &mut self.recorder.run
     }
 
     fn slots(&mut self) -> &mut Vec<Slot> {
-        &mut self.session.slots
+        &mut self.slots
     }
 
     fn is_paired(&self) -> bool {
-        self.session.is_paired()
+        self.spec.sides.len() > 1
     }
 
     fn begin(&mut self, stage: &Stage) -> Vec<Member> {
-        let spec = self.session.spec;
-        let variants: Vec<Variant> = spec.sides.iter().map(|side| side.variant).collect();
-        let series = spec.series.iter().enumerate();
-        series
-            .filter(|(_, series)| stage.series.contains(&series.id))
-            .map(|(index, _)| (index, variants.clone()))
-            .collect()
-    }
-
-    fn enter(&mut self, _: &Stage, _: &'static str, _: &[Slot]) -> anyhow::Result<()> {
-        Ok(())
+        let variants: Vec<Variant> = self.spec.sides.iter().map(|side| side.variant).collect();
+        let series = self.spec.series.iter().enumerate();
+        let members = series.filter(|(_, series)| stage.series.contains(&series.id));
+        members.map(|(index, _)| (index, variants.clone())).collect()
     }
 
     fn pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
-        self.runtime.block_on(self.session.pass(slots, deadline, self.created))
+        self.runtime.block_on(self.measure_pass(slots, deadline))
     }
 }
 
@@ -328,36 +270,34 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         jq: &jq,
         interrupt: &interrupt,
         owner: &reference,
-        recorder: Recorder::begin(spec, id, folder, tools),
+        recorder: record::begin(spec, id, folder, tools),
+        runtime: &runtime,
         targets: BTreeMap::new(),
         version,
         began: Instant::now(),
         slots: Vec::new(),
     };
-    let measured = measure_session(session, &runtime);
+    let measured = measure_session(session);
     log::info!("removing what the run made");
     let removed = runtime.block_on(owner.remove());
-    let recorder = measured?;
+    let recorded = measured?;
     removed?;
-    Ok(Recorded {
-        run: recorder.run,
-        folder: recorder.folder,
-    })
+    Ok(recorded)
 }
 
 /// Creates the servers and load pods, and measures the stages.
-fn measure_session(mut session: Session, runtime: &Runtime) -> anyhow::Result<Recorder> {
-    session.recorder.save(true)?;
+fn measure_session(mut session: Session) -> anyhow::Result<Recorded> {
+    session.recorder.conclude(true)?;
     let interrupt = session.interrupt.clone();
-    let created = runtime.block_on(async {
+    let created = session.runtime.block_on(async {
         tokio::select! {
             created = session.create() => Some(created),
             () = stop_requested(&interrupt) => None,
         }
     });
-    let Some(created) = created.transpose()? else {
-        return session.finish(true);
-    };
+    if created.transpose()?.is_none() {
+        return session.recorder.finish(true);
+    }
     let time = if session.is_paired() {
         StageTime::first(session.spec.budget)
     } else {
@@ -366,11 +306,6 @@ fn measure_session(mut session: Session, runtime: &Runtime) -> anyhow::Result<Re
     let ids = session.recorder.run.series.iter().map(|series| series.id.clone());
     let screen = screen_stage(ids.collect(), session.spec.rounds);
     let second_stage = session.spec.second_stage;
-    let mut loaded = LoadedSession {
-        session: &mut session,
-        created: &created,
-        runtime,
-    };
-    let ending = measure_stages(&mut loaded, &screen, time, second_stage)?;
-    session.finish(ending == Ending::Interrupted)
+    let ending = measure_stages(&mut session, &screen, time, second_stage)?;
+    session.recorder.finish(ending == Ending::Interrupted)
 }

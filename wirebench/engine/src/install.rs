@@ -22,38 +22,23 @@ const PACKAGES: [(&str, &str, &str); 16] = [
     ("mvn", "maven", "maven"),
 ];
 
-/// The package manager of this system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum System {
-    Apt,
-    Brew,
-    Other,
-}
-
-impl System {
-    fn here() -> Self {
-        if cfg!(target_os = "macos") {
-            Self::Brew
-        } else if Path::new("/usr/bin/apt-get").exists() {
-            Self::Apt
-        } else {
-            Self::Other
-        }
-    }
-
-    fn install(self, program: &str) -> Option<String> {
-        let (_, apt, brew) = PACKAGES.iter().find(|(known, ..)| *known == program)?;
-        Some(match self {
-            Self::Apt => format!("apt-get install {apt}"),
-            Self::Brew => format!("brew install {brew}"),
-            Self::Other => format!("install {program} as this system does (Debian: {apt}, Homebrew: {brew})"),
-        })
-    }
-}
-
 /// The command that installs a program; `None` if only its own documentation says how.
 pub fn known(program: &str) -> Option<String> {
-    System::here().install(program)
+    let manager = if cfg!(target_os = "macos") {
+        Some("brew")
+    } else {
+        Path::new("/usr/bin/apt-get").exists().then_some("apt-get")
+    };
+    command(program, manager)
+}
+
+/// The command of a package manager; without one, the packages' names.
+fn command(program: &str, manager: Option<&str>) -> Option<String> {
+    let (_, apt, brew) = PACKAGES.iter().find(|(known, ..)| *known == program)?;
+    Some(match manager {
+        Some(manager) => format!("{manager} install {}", if manager == "brew" { brew } else { apt }),
+        None => format!("install {program} as this system does (Debian: {apt}, Homebrew: {brew})"),
+    })
 }
 
 /// The same as a sentence, also for unknown programs.
@@ -78,16 +63,12 @@ mod tests {
     #[test]
     fn each_system_has_its_own_command() {
         assert_eq!(
-            System::Apt.install("h2load").as_deref(),
+            command("h2load", Some("apt-get")).as_deref(),
             Some("apt-get install nghttp2-client")
         );
-        assert_eq!(System::Brew.install("h2load").as_deref(), Some("brew install nghttp2"));
-        assert!(
-            System::Other
-                .install("jq")
-                .is_some_and(|how| how.contains("Homebrew: jq"))
-        );
-        assert_eq!(System::Apt.install("ours"), None);
+        assert_eq!(command("h2load", Some("brew")).as_deref(), Some("brew install nghttp2"));
+        assert!(command("jq", None).is_some_and(|how| how.contains("Homebrew: jq")));
+        assert_eq!(command("ours", Some("apt-get")), None);
         assert_eq!(package("apt-get install nghttp2-client"), Some("nghttp2-client"));
         assert_eq!(package("go install example.org/tool@v1"), None);
         for other in ["strange", "a b", "-oAPT::Update::Pre-Invoke::=sh", "jq ", "./jq.deb"] {

@@ -37,7 +37,7 @@ pub struct Comparison {
     /// Whether both were measured interleaved in one run; values of two runs can be shown, not judged.
     pub paired: bool,
     /// What to know before trusting it: other machine, other tools, interrupted.
-    #[serde(deserialize_with = "reason::notes")]
+    #[serde(deserialize_with = "reason::read")]
     pub notes: Vec<Note>,
     /// How it was judged.
     pub method: Method,
@@ -82,11 +82,7 @@ pub struct Method {
     #[serde(default)]
     pub gates: Option<String>,
     /// Why no fresh rounds were measured; null if there are fresh rounds, or no timed series.
-    #[serde(
-        default,
-        deserialize_with = "reason::no_second_stage",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "reason::read", skip_serializing_if = "Option::is_none")]
     pub no_second_stage: Option<NoSecondStage>,
 }
 
@@ -152,7 +148,7 @@ pub struct ComparedSeries {
     /// Over its gating metrics, as for the whole; null when it is on one side only or nothing in it gates.
     pub verdict: Option<Verdict>,
     /// Why it is invalid, or a remark on it.
-    #[serde(default, deserialize_with = "reason::series")]
+    #[serde(default, deserialize_with = "reason::read")]
     pub reason: Option<SeriesReason>,
     /// True if both sides run the same program (equal code and data): nothing was measured, and nothing can have changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -247,7 +243,7 @@ pub struct ComparedMetric {
     /// The metric's verdict.
     pub verdict: Verdict,
     /// Why it has that verdict.
-    #[serde(deserialize_with = "reason::metric")]
+    #[serde(deserialize_with = "reason::read")]
     pub reason: MetricReason,
     /// The reason in accepted.toml why this worsening is intended: it does not gate then.
     pub accepted: Option<String>,

@@ -17,7 +17,7 @@ pub const SCHEMA: &str = "wirebench.history-month/v1";
 pub const FACTS: &str = "wirebench.history/v1";
 
 /// `history.json`: facts about a whole history. The file is optional.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
     /// Always `wirebench.history/v1`.
@@ -46,18 +46,6 @@ pub struct CommitInfo {
     pub message: String,
     /// The name of its author.
     pub author: String,
-}
-
-impl Default for Facts {
-    fn default() -> Self {
-        Self {
-            schema: FACTS.into(),
-            synthetic: None,
-            repository: None,
-            releases: Vec::new(),
-            commits: Vec::new(),
-        }
-    }
 }
 
 /// A commit that was released.
@@ -190,34 +178,14 @@ pub struct StoredMetric {
 
 /// A column of numbers: null in the file is NaN in memory, which takes half the space of an option.
 mod column {
-    use std::fmt;
-
-    use serde::de::{SeqAccess, Visitor};
-    use serde::{Deserializer, Serializer};
+    use serde::{Deserialize as _, Deserializer, Serializer};
 
     pub(super) fn serialize<S: Serializer>(values: &[f64], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(values.iter().map(|value| value.is_finite().then_some(*value)))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
-        from.deserialize_seq(Column)
-    }
-
-    struct Column;
-
-    impl<'de> Visitor<'de> for Column {
-        type Value = Vec<f64>;
-
-        fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
-            to.write_str("a list of numbers and nulls")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<Vec<f64>, A::Error> {
-            let mut values = Vec::with_capacity(row.size_hint().unwrap_or(0));
-            while let Some(value) = row.next_element::<Option<f64>>()? {
-                values.push(value.unwrap_or(f64::NAN));
-            }
-            Ok(values)
-        }
+        let values = Vec::<Option<f64>>::deserialize(from)?.into_iter();
+        Ok(values.map(|value| value.unwrap_or(f64::NAN)).collect())
     }
 }

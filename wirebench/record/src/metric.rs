@@ -34,7 +34,7 @@ metrics! {
     /// Good answers per second.
     Throughput = "throughput" {
         short: "throughput", label: "throughput", head: "req/s", column: Some("good answers/s"),
-        unit: "req/s", notation: Notation::NumberAndUnit, better: Higher, margin_percent: 2.0, gate: Above(LARGE_LOSS_PERCENT), rank: Some(2),
+        unit: "req/s", notation: Notation::NumberAndUnit, better: Higher, margin_percent: 2.0, gate: Above(LARGE_LOSS_PERCENT),
         source: Timed {
             responses_at_least: 1,
             read: |round, responses| Some(responses / (float(round.elapsed_ns.filter(|ns| *ns > 0)?) / 1e9)),
@@ -43,19 +43,19 @@ metrics! {
     /// Median latency, ns.
     LatencyP50 = "latency_p50" {
         short: "p50", label: "latency p50", head: "p50", column: Some("p50"),
-        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 2.0, gate: Above(LARGE_LOSS_PERCENT), rank: Some(3),
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 2.0, gate: Above(LARGE_LOSS_PERCENT),
         source: Timed { responses_at_least: 1, read: |round, _| Some(float(round.latency_ns?.p50)) },
     }
     /// 99th percentile of latency, ns.
     LatencyP99 = "latency_p99" {
         short: "p99", label: "latency p99", head: "p99", column: Some("p99"),
-        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 5.0, gate: Above(LARGE_LOSS_PERCENT), rank: Some(4),
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 5.0, gate: Above(LARGE_LOSS_PERCENT),
         source: Timed { responses_at_least: 10_000, read: |round, _| Some(float(round.latency_ns?.p99)) },
     }
     /// Server CPU time per good answer, ns.
     ServerCpu = "server_cpu" {
         short: "server CPU", label: "server CPU per request", head: "server CPU/req", column: Some("server CPU per request"),
-        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 1.0, gate: Always, rank: Some(1),
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 1.0, gate: Always,
         source: Timed {
             responses_at_least: 1,
             read: |round, responses| Some(float(round.server_cpu_ns?.total()) / responses),
@@ -64,7 +64,7 @@ metrics! {
     /// Driver CPU time per good answer, ns.
     DriverCpu = "driver_cpu" {
         short: "driver CPU", label: "driver CPU per request", head: "driver CPU/req", column: Some("driver CPU per request"),
-        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 5.0, gate: Never, rank: None,
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 5.0, gate: Never,
         source: Timed {
             responses_at_least: 1,
             read: |round, responses| Some(float(round.driver_cpu_ns?.total()) / responses),
@@ -73,107 +73,69 @@ metrics! {
     /// Largest resident memory of the server, bytes.
     PeakRss = "peak_rss" {
         short: "peak RSS", label: "server peak RSS", head: "RSS", column: Some("peak RSS"),
-        unit: "bytes", notation: Notation::Size, better: Lower, margin_percent: 3.0, gate: Never, rank: Some(5),
+        unit: "bytes", notation: Notation::Size, better: Lower, margin_percent: 3.0, gate: Never,
         source: Timed { responses_at_least: 1, read: |round, _| Some(float(round.server_peak_rss_bytes?)) },
     }
     /// Instructions of the server per request, counted.
     Instructions = "instructions" {
         short: "instructions", label: "instructions per request", head: "instructions/req", column: Some("instructions"),
-        unit: "instructions", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Always, rank: Some(1),
+        unit: "instructions", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Always,
         source: Counted { unrelated: 2_000.0, by_name: true },
     }
     /// Heap allocations of the server per request, counted.
     Allocations = "allocations" {
         short: "allocations", label: "allocations per request", head: "allocations/req", column: Some("allocations"),
-        unit: "allocations", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Always, rank: Some(2),
+        unit: "allocations", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Always,
         source: Counted { unrelated: 6.0, by_name: true },
     }
     /// Heap bytes that the server allocates per request, counted.
     AllocatedBytes = "allocated_bytes" {
         short: "allocated", label: "bytes allocated per request", head: "alloc B/req", column: Some("allocated"),
-        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 1.0, gate: Always, rank: Some(3),
+        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 1.0, gate: Always,
         source: Counted { unrelated: 500.0, by_name: true },
     }
     /// System calls of the server per request, counted.
     Syscalls = "syscalls" {
         short: "system calls", label: "system calls per request", head: "syscalls/req", column: Some("system calls"),
-        unit: "system calls", notation: Notation::Number, better: Lower, margin_percent: 0.0, gate: Always, rank: Some(4),
+        unit: "system calls", notation: Notation::Number, better: Lower, margin_percent: 0.0, gate: Always,
         source: Counted { unrelated: 6.0, by_name: true },
     }
     /// Bytes that the server sends per request, all of them: headers, framing, encryption.
     WireBytesSent = "wire_bytes_sent" {
         short: "bytes sent", label: "wire bytes sent per request", head: "wire B sent/req", column: Some("wire bytes sent"),
-        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 0.0, gate: Always, rank: Some(5),
+        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 0.0, gate: Always,
         source: Counted { unrelated: 64.0, by_name: false },
     }
     /// Bytes that the server receives per request, all of them: headers, framing, encryption.
     WireBytesReceived = "wire_bytes_received" {
         short: "bytes received", label: "wire bytes received per request", head: "wire B recv/req", column: Some("wire bytes received"),
-        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 0.0, gate: Always, rank: Some(6),
+        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 0.0, gate: Always,
         source: Counted { unrelated: 64.0, by_name: false },
     }
     /// TCP segments with data that the server sends per request.
     SegmentsSent = "segments_sent" {
         short: "segments", label: "segments sent per request", head: "segments/req", column: None,
-        unit: "segments", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Never, rank: Some(7),
+        unit: "segments", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Never,
         source: Counted { unrelated: 1.0, by_name: false },
     }
     /// Body (HTTP) or message (gRPC) of one right answer, bytes.
     PayloadBytes = "payload_bytes" {
         short: "payload", label: "payload of an answer", head: "payload", column: None,
-        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 1.0, gate: Never, rank: Some(8),
+        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 1.0, gate: Never,
         source: Counted { unrelated: 0.0, by_name: false },
     }
     /// The server's program file, bytes.
     BinaryBytes = "binary_bytes" {
         short: "program size", label: "program size", head: "program", column: None,
-        unit: "bytes", notation: Notation::Size, better: Lower, margin_percent: 1.0, gate: Never, rank: Some(9),
+        unit: "bytes", notation: Notation::Size, better: Lower, margin_percent: 1.0, gate: Never,
         source: Counted { unrelated: 0.0, by_name: false },
     }
     /// Instructions of the server from exec to exit without a request, counted.
     StartUpInstructions = "start_up_instructions" {
         short: "start-up", label: "start-up instructions", head: "start-up instr.", column: None,
-        unit: "instructions", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Never, rank: Some(10),
+        unit: "instructions", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Never,
         source: Counted { unrelated: 0.0, by_name: false },
     }
-}
-
-/// A list of metrics in the order of their ranks.
-#[derive(Clone, Copy)]
-enum List {
-    OfServer,
-    Counted,
-}
-
-/// A row's place in a list, from 0.
-const fn place(row: &MetricRow, list: List) -> Option<usize> {
-    match (list, row.source, row.rank) {
-        (List::OfServer, Timed { .. }, Some(rank)) | (List::Counted, Counted { .. }, Some(rank)) => Some(rank - 1),
-        _ => None,
-    }
-}
-
-const fn length(list: List) -> usize {
-    let (mut length, mut row) = (0, 0);
-    while row < TABLE.len() {
-        if place(&TABLE[row], list).is_some() {
-            length += 1;
-        }
-        row += 1;
-    }
-    length
-}
-
-const fn ranked<const LENGTH: usize>(list: List) -> [Metric; LENGTH] {
-    let mut ranked = [METRICS[0]; LENGTH];
-    let mut row = 0;
-    while row < TABLE.len() {
-        if let Some(place) = place(&TABLE[row], list) {
-            ranked[place] = METRICS[row];
-        }
-        row += 1;
-    }
-    ranked
 }
 
 const fn float(count: u64) -> f64 {
@@ -182,10 +144,27 @@ const fn float(count: u64) -> f64 {
 
 impl Metric {
     /// The counted ones, the most telling first: compared, exported and kept in histories.
-    pub const COUNTED: [Self; length(List::Counted)] = ranked(List::Counted);
+    pub const COUNTED: [Self; 10] = [
+        Self::Instructions,
+        Self::Allocations,
+        Self::AllocatedBytes,
+        Self::Syscalls,
+        Self::WireBytesSent,
+        Self::WireBytesReceived,
+        Self::SegmentsSent,
+        Self::PayloadBytes,
+        Self::BinaryBytes,
+        Self::StartUpInstructions,
+    ];
 
     /// The timed ones that describe the server, the most telling first: compared, exported and kept in histories.
-    pub const OF_SERVER: [Self; length(List::OfServer)] = ranked(List::OfServer);
+    pub const OF_SERVER: [Self; 5] = [
+        Self::ServerCpu,
+        Self::Throughput,
+        Self::LatencyP50,
+        Self::LatencyP99,
+        Self::PeakRss,
+    ];
 
     /// Every one that is compared, exported and kept in histories: timed ones first.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -194,7 +173,7 @@ impl Metric {
 
     /// Every metric there is: those of [`Self::all`], then the others.
     pub fn known() -> impl Iterator<Item = Self> {
-        let others = METRICS.iter().filter(|metric| metric.row().rank.is_none());
+        let others = METRICS.iter().filter(|metric| Self::all().all(|one| one != **metric));
         Self::all().chain(others.copied())
     }
 
@@ -356,9 +335,6 @@ pub struct MetricRow {
     pub margin_percent: f64,
     /// Whether a regression fails the gate unless the project says otherwise.
     pub gate: DefaultGate,
-    /// Its place in [`OF_SERVER`](super::Metric::OF_SERVER) or [`COUNTED`](super::Metric::COUNTED), from 1; `None` if it is shown, but neither compared,
-    /// exported nor kept in histories.
-    pub rank: Option<usize>,
     /// Where its values come from.
     pub source: Source,
 }

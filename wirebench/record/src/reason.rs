@@ -3,7 +3,9 @@
 //! Version 1 of the record held sentences; they are read as the kind `text`.
 
 use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 
 use crate::metric::Metric;
 use crate::run::{Dependency, Variant};
@@ -320,52 +322,15 @@ pub enum Note {
     Newer,
 }
 
-/// What can be read from a sentence of version 1.
-trait FromText {
-    fn from_text(text: String) -> Self;
-}
-
-macro_rules! from_text {
-    ($($kind:ident),*) => { $(impl FromText for $kind {
-        fn from_text(text: String) -> Self {
-            Self::Text { text }
-        }
-    })* };
-}
-from_text!(MetricReason, SeriesReason, NoSecondStage, Note);
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written<T> {
-    Text(String),
-    Fact(T),
-}
-
-impl<T: FromText> Written<T> {
-    fn read(self) -> T {
-        match self {
-            Self::Text(text) => T::from_text(text),
-            Self::Fact(fact) => fact,
-        }
-    }
-}
-
-/// Reads a metric's reason of either version.
-pub(crate) fn metric<'de, D: Deserializer<'de>>(from: D) -> Result<MetricReason, D::Error> {
-    Written::deserialize(from).map(Written::read)
-}
-
-/// Reads a series' reason of either version, or null.
-pub(crate) fn series<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SeriesReason>, D::Error> {
-    Ok(Option::deserialize(from)?.map(Written::read))
-}
-
-/// Reads why there is no second stage, of either version, or null.
-pub(crate) fn no_second_stage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NoSecondStage>, D::Error> {
-    Ok(Option::deserialize(from)?.map(Written::read))
-}
-
-/// Reads notes of either version.
-pub(crate) fn notes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Note>, D::Error> {
-    Ok(Vec::deserialize(from)?.into_iter().map(Written::read).collect())
+/// Reads a reason of either version, a list of them, or null: a sentence is of the kind `text`.
+pub(crate) fn read<'de, T: DeserializeOwned, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    let fact = |value| match value {
+        Value::String(text) => json!({ "kind": "text", "text": text }),
+        fact => fact,
+    };
+    let value = match Value::deserialize(from)? {
+        Value::Array(all) => all.into_iter().map(fact).collect(),
+        one => fact(one),
+    };
+    T::deserialize(value).map_err(D::Error::custom)
 }

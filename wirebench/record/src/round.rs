@@ -100,7 +100,7 @@ pub struct Round {
     pub bound: Option<Bound>,
     /// The server's largest resident memory since its start, all its processes.
     pub server_peak_rss_bytes: Option<u64>,
-    /// The CPU time, memory and traffic of each process of the server during the load: the front first, then the tiers,
+    /// The CPU time, memory and connections of each process of the server during the load: the front first, then the tiers,
     /// nearest first; empty where processes cannot be watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<ProcessUsage>,
@@ -151,8 +151,8 @@ pub struct LoadPod {
     pub failed_count: u64,
     /// Wall time of its load, as its driver measured it.
     pub elapsed_ns: Option<u64>,
-    /// When its load began, after the first pod's, by clocks that were compared; null when the driver was started by somebody
-    /// else, such as k6-operator.
+    /// When its load began, after the first pod's, by clocks that were compared; null in older records, when k6-operator started
+    /// the driver.
     pub started_after_ns: Option<u64>,
     /// By how much its clock is ahead of this machine's, ns.
     pub clock_offset_ns: i64,
@@ -212,8 +212,8 @@ pub struct Latency {
     pub max: u64,
 }
 
-/// The CPU time, memory and traffic of one process of a server and its child processes during a load.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The CPU time, memory and connections of one process of a server and its child processes during a load.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessUsage {
     /// The tier's name; for the front, the server's.
@@ -224,10 +224,11 @@ pub struct ProcessUsage {
     pub peak_rss_bytes: Option<u64>,
     /// Resident memory at the end of the load.
     pub rss_bytes: Option<u64>,
-    /// Bytes of TCP payload that came in over all its connections, per second, between the first and the last reading in
-    /// which it held the same connections; null without two such readings.
+    /// Bytes of TCP payload that came in over all its connections, per second; only in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_bytes_per_s: Option<u64>,
-    /// Bytes of TCP payload that the other ends acknowledged, per second, over the same time.
+    /// Bytes of TCP payload that the other ends acknowledged, per second; only in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_bytes_per_s: Option<u64>,
     /// Distinct connections that it was seen to hold during the load; in a chain only those that it accepted.
     pub connections_seen: Option<u32>,

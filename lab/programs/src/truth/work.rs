@@ -12,6 +12,7 @@ use crate::truth::{Case, judge};
 use wirebench_declare::span::Span;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::process::{Group, Launch};
+use wirebench_engine::measure::process_group::ProcessGroup as _;
 use wirebench_record::comparison::Comparison;
 
 /// How long one comparison may take, the build of a change included.

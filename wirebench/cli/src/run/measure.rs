@@ -40,7 +40,7 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         selection: &selection,
         series,
         counted: only.map(|only| only == Only::Counts),
-        part: own.as_ref().map_or(Part::Whole, |(shard, series)| Part::Shard {
+        part: own.as_ref().map(|(shard, series)| Part {
             series,
             records_removed: shard.number == 1,
         }),

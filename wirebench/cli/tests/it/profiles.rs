@@ -118,7 +118,7 @@ fn every_instruction_of_a_c_program_is_found_where_it_is_spent() {
     let program = Program::c(&["-O1", "-g", "-fno-optimize-sibling-calls"]);
     let read = [10, 30, 50].map(|requests| program.instructions(requests));
     for read in &read {
-        assert_eq!(read.cost.total, read.cost.stacks.total());
+        assert_eq!(i128::from(read.cost.total), read.cost.stacks.total());
         assert_eq!(read.remarks, Vec::<String>::new());
     }
     let slopes = per_request(&stacks(&read[1..2]), &stacks(&read[2..]), 20);

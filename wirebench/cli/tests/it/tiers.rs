@@ -51,13 +51,7 @@ fn every_process_of_a_chain_is_measured_and_shown() {
     for one in processes {
         assert!(cpu(&one["cpu_ns"]) > 0, "{one}");
         assert!(one["rss_bytes"].as_u64().unwrap() > 1_000_000, "{one}");
-        assert!(one["received_bytes_per_s"].as_u64().unwrap() > 1_000, "{one}");
-        assert!(one["sent_bytes_per_s"].as_u64().unwrap() > 1_000, "{one}");
     }
-    // The front sends a question and an answer for each that it gets, and the service gets as much.
-    let (sent, received) = (&processes[0]["sent_bytes_per_s"], &processes[1]["received_bytes_per_s"]);
-    let ratio = sent.as_f64().unwrap() / received.as_f64().unwrap();
-    assert!((0.7..1.4).contains(&ratio), "{sent} {received}");
     // The kernel keeps memory by thread and sums it up now and then.
     let peaks = sum(&|one| one["peak_rss_bytes"].as_u64().unwrap());
     let peak = round["server_peak_rss_bytes"].as_u64().unwrap();

@@ -72,8 +72,6 @@ pub struct Counter<'a> {
     pub keep_raw: bool,
     /// The largest spread, as a share, with which a figure is given.
     pub spread_at_most: f64,
-    /// Receives one line for each server: what can be counted.
-    pub tell: &'a (dyn Fn(&str) + Sync),
 }
 
 /// A server run that has ended.
@@ -169,7 +167,11 @@ impl Counter<'_> {
     /// When the run's folder cannot be written.
     pub fn count(&self, jobs: &[Job], say: &(dyn Fn(Counted) + Sync)) -> std::io::Result<Option<Vec<Counts>>> {
         let planned = self.planned(jobs);
-        let runs = Mutex::new(jobs.iter().map(|_| self.no_runs()).collect::<Vec<_>>());
+        let no_runs = || VariantRuns {
+            missing: Tool::ALL.into_iter().filter(|tool| !self.toolbox.has(*tool)).collect(),
+            ..VariantRuns::default()
+        };
+        let runs = Mutex::new(jobs.iter().map(|_| no_runs()).collect::<Vec<_>>());
         let alone = RwLock::new(());
         let done = AtomicUsize::new(0);
         let left: Vec<AtomicUsize> = jobs.iter().map(|_| AtomicUsize::new(0)).collect();
@@ -224,19 +226,17 @@ impl Counter<'_> {
         }
         for (server, program) in programs {
             let runtime = self.runtime_of(program);
-            (self.tell)(&match (program.uncountable(runtime), runtime) {
+            let counted = match (program.uncountable(runtime), runtime) {
                 (Some(why), runtime) if is_under_callgrind(runtime) => {
-                    format!("{server}: instructions by function, bytes and segments are counted; {why}")
+                    format!("instructions by function, bytes and segments are counted; {why}")
                 }
                 (Some(why), Some(runtime)) => {
-                    format!(
-                        "{server}: bytes, segments and {}s by function are counted; {why}",
-                        runtime.unit
-                    )
+                    format!("bytes, segments and {}s by function are counted; {why}", runtime.unit)
                 }
-                (Some(why), None) => format!("{server}: bytes and segments are counted; {why}"),
-                (None, _) => format!("{server}: native code, so instructions and allocations are counted too"),
-            });
+                (Some(why), None) => format!("bytes and segments are counted; {why}"),
+                (None, _) => "native code, so instructions and allocations are counted too".into(),
+            };
+            log::info!("{server}: {counted}");
         }
     }
 
@@ -249,13 +249,6 @@ impl Counter<'_> {
     fn runtime_of(&self, program: &ServerProgram) -> Option<&Runtime> {
         let runs = |runtime: &&Runtime| runtime.programs.iter().any(|name| program.names.contains(name));
         self.bench.runtimes.iter().find(runs)
-    }
-
-    fn no_runs(&self) -> VariantRuns {
-        VariantRuns {
-            missing: Tool::ALL.into_iter().filter(|tool| !self.toolbox.has(*tool)).collect(),
-            ..VariantRuns::default()
-        }
     }
 
     /// One more than there are cores, because every run waits for the clock for a part of its time; servers with a

@@ -5,30 +5,20 @@ use std::net::TcpStream;
 /// Segments with data that arrived on an open connection so far; `None` if the kernel does not count them.
 #[cfg(target_os = "linux")]
 pub fn received(stream: &TcpStream) -> Option<u64> {
-    linux::received(stream)
+    use std::os::fd::AsRawFd as _;
+
+    // Kernels append to the structure of tcp_info(7), and older ones fill less of it.
+    const PLACE: usize = std::mem::offset_of!(libc::tcp_info, tcpi_data_segs_in);
+    let mut info = [0u8; 512];
+    let length = uapi::getsockopt(stream.as_raw_fd(), libc::SOL_TCP, libc::TCP_INFO, &mut info).ok()?;
+    let field = info[..length].get(PLACE..PLACE + 4)?;
+    Some(u32::from_ne_bytes(field.try_into().ok()?).into())
 }
 
 /// This system does not count segments.
 #[cfg(not(target_os = "linux"))]
 pub fn received(_stream: &TcpStream) -> Option<u64> {
     None
-}
-
-#[cfg(target_os = "linux")]
-mod linux {
-    use std::mem::offset_of;
-    use std::net::TcpStream;
-    use std::os::fd::AsRawFd as _;
-
-    /// The offset of the number in tcp_info(7); kernels append to the structure, and older ones fill less of it.
-    const PLACE: usize = offset_of!(libc::tcp_info, tcpi_data_segs_in);
-
-    pub(super) fn received(stream: &TcpStream) -> Option<u64> {
-        let mut info = [0u8; 512];
-        let length = uapi::getsockopt(stream.as_raw_fd(), libc::SOL_TCP, libc::TCP_INFO, &mut info).ok()?;
-        let field = info[..length].get(PLACE..PLACE + 4)?;
-        Some(u32::from_ne_bytes(field.try_into().ok()?).into())
-    }
 }
 
 #[cfg(all(test, target_os = "linux"))]

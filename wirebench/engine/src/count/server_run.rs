@@ -3,21 +3,19 @@
 //! Checks readiness in lock step: otherwise number and timing of the checks would change the state of the server's heap
 //! before the load.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::count::program::{ServerProgram, examine};
-use crate::count::relay::Relay;
-use crate::count::relay::Wire;
+use crate::count::relay::{Relay, Wire};
 use crate::count::threads::GroupThreads;
 use crate::count::tool::{Detail, Tool, Toolbox};
 use crate::count::{busy, work};
 use crate::measure::cores::Cores;
 use crate::measure::drive::Drive;
 use crate::measure::error::{MeasureError, written};
-use crate::measure::process::Ending;
+use crate::measure::process::{Ending, Group};
 use crate::measure::ready::is_ready;
 use crate::measure::request::Request;
 use crate::measure::side::Side;
@@ -120,7 +118,8 @@ impl ServerRun<'_> {
         let slowdown = busy::slowdown(bench.cores.available);
         let front = &mut server.front;
         front.ready_timeout = Span((front.ready_timeout.0 * self.tool.ready_factor()).mul_f64(slowdown));
-        use_one_thread(&mut front.env);
+        // Makes runtimes without `{threads}` use one thread; other programs ignore it.
+        front.env.entry("GOMAXPROCS".into()).or_insert_with(|| "1".into());
         if let Some(runtime) = self.runtime {
             let made = work::prepare(runtime, bench.root)?;
             let before = |name: &str| {
@@ -145,7 +144,7 @@ impl ServerRun<'_> {
             ..bench.context(folder)
         };
         let mut target = Target::launch(&side, &server, &context)?;
-        let group = target.front.group.local_id();
+        let group = target.front.group.local().map(Group::id);
         let group = group.expect("a run with other hosts has no counted series");
         let is_ready = ready_check(&server, &target, group);
         target.wait_until_ready(&server, &bench.interrupt, is_ready)?;
@@ -275,11 +274,6 @@ impl ServerRun<'_> {
         }
         Ok(())
     }
-}
-
-/// Environment variables that make runtimes without `{threads}` use one thread; other programs ignore them.
-fn use_one_thread(env: &mut BTreeMap<String, String>) {
-    env.entry("GOMAXPROCS".into()).or_insert_with(|| "1".into());
 }
 
 /// Waits for the wall clock to begin a second, so that most loads lie within one. Servers do some things once a second:

@@ -229,12 +229,8 @@ impl VariantRuns {
                     .into(),
             );
         }
-        let unsettled = self
-            .ended
-            .iter()
-            .filter(|run| run.output.work.is_none())
-            .any(|run| run.wire.unsettled * 10 > run.wire.exchanges);
-        if unsettled {
+        let mut in_lock_step = self.ended.iter().filter(|run| run.output.work.is_none());
+        if in_lock_step.any(|run| run.wire.unsettled * 10 > run.wire.exchanges) {
             remarks.push("server or driver never rest between requests: counts vary with their timing".into());
         }
         remarks
@@ -325,10 +321,8 @@ impl VariantRuns {
     /// True if the program has an allocator of its own, so that DHAT sees none of its allocations.
     fn has_own_allocator(&self) -> bool {
         let own = self.plain().is_some_and(|plain| plain.program.own_allocator);
-        let blocks = self
-            .ended
-            .iter()
-            .filter_map(|run| Some(run.output.heap.as_ref()?.blocks.total));
+        let heaps = self.ended.iter().filter_map(|run| run.output.heap.as_ref());
+        let blocks = heaps.map(|heap| heap.blocks.total);
         own && blocks.max().is_some_and(|most| most < FEWEST_BLOCKS)
     }
 

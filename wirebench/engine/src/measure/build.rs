@@ -128,25 +128,35 @@ impl Builder {
         cargo
     }
 
+    /// Runs cargo, and returns the program that it built.
     fn build(&self, package: &str) -> Result<PathBuf, String> {
         let mut cargo = self.cargo("build");
         cargo
-            .args([
-                "--release",
-                "--locked",
-                "--message-format=json-render-diagnostics",
-                "--package",
-                package,
-            ])
+            .args(["--release", "--locked", "--message-format=json-render-diagnostics"])
+            .args(["--package", package])
+            .stdin(Stdio::null())
             .stdout(Stdio::piped());
-        if let Some(log) = self.open_log().map_err(|error| error.to_string())? {
-            cargo.stderr(log);
+        if let Some(log) = &self.log {
+            cargo.stderr(File::create(log).map_err(|error| error.to_string())?);
         }
-        run_cargo(cargo, package, self)
-    }
-
-    fn open_log(&self) -> io::Result<Option<File>> {
-        self.log.as_ref().map(File::create).transpose()
+        let mut cargo = Group::spawn(&mut cargo)
+            .map_err(|error| format!("cargo cannot be started: {error}; install Rust from https://rustup.rs"))?;
+        let messages = cargo.take_stdout().expect("stdout is piped");
+        let name = package.to_owned();
+        let program = std::thread::spawn(move || program_of(messages, &name));
+        let status = cargo.wait(&self.interrupt).map_err(|error| error.to_string())?;
+        match status {
+            None => Err(INTERRUPTED.into()),
+            Some(status) if !status.success() => Err(format!(
+                "cargo build --release --package {package} failed; {}",
+                self.messages()
+            )),
+            Some(_) => {
+                let program = program.join();
+                let program = program.map_err(|_| "cargo's messages cannot be read".to_owned())?;
+                program.ok_or_else(|| format!("package {package} has no binary"))
+            }
+        }
     }
 
     /// What an error says of a build's messages: the last lines if they were kept, or else where they are.
@@ -353,29 +363,6 @@ pub fn active_toolchain(folder: &Path) -> Option<String> {
         .filter(|output| output.status.success())?;
     let text = String::from_utf8_lossy(&output.stdout);
     text.split_whitespace().next().map(str::to_owned)
-}
-
-/// Runs cargo, and returns the program that it built.
-fn run_cargo(mut cargo: Command, package: &str, builder: &Builder) -> Result<PathBuf, String> {
-    let mut cargo = Group::spawn(cargo.stdin(Stdio::null()))
-        .map_err(|error| format!("cargo cannot be started: {error}; install Rust from https://rustup.rs"))?;
-    let messages = cargo.take_stdout().expect("stdout is piped");
-    let name = package.to_owned();
-    let program = std::thread::spawn(move || program_of(messages, &name));
-    let status = cargo.wait(&builder.interrupt).map_err(|error| error.to_string())?;
-    match status {
-        None => Err(INTERRUPTED.into()),
-        Some(status) if !status.success() => Err(format!(
-            "cargo build --release --package {package} failed; {}",
-            builder.messages()
-        )),
-        Some(_) => {
-            let program = program
-                .join()
-                .map_err(|_| "cargo's messages cannot be read".to_owned())?;
-            program.ok_or_else(|| format!("package {package} has no binary"))
-        }
-    }
 }
 
 /// The program of a package in cargo's messages.

@@ -15,12 +15,12 @@ use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::load_monitor::LoadMonitor;
 use crate::measure::process::{Launch, describe_exit, tail};
-use crate::measure::process_group::ProcessGroup;
+use crate::measure::process_group::{ProcessGroup, leader_usage};
 use crate::measure::remote::Host;
 use crate::measure::target::Target;
 use crate::measure::usage::steal_ns;
 use crate::measure::usage_reader::{CpuUsed, UsageReader};
-use wirebench_record::run::{CpuTime, ProcessUsage};
+use wirebench_record::run::{CpuTime, Round};
 
 /// The most bytes that a driver may write in one round, over all its files.
 pub const MAX_OUTPUT_BYTES: u64 = 512 << 20;
@@ -51,30 +51,17 @@ pub struct Drive<'a> {
     pub host: Option<&'a Host>,
 }
 
-/// What was measured of server and driver during a driver run.
+/// What was measured of server and driver during a load.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct DriverStats {
-    /// From exec to end.
+pub struct Measured {
+    /// The round as far as it is known without the driver's output.
+    pub round: Round,
+    /// From the driver's exec to its end.
     pub wall: Duration,
-    /// The server's CPU time.
-    pub server_cpu: Option<CpuTime>,
-    /// The driver's CPU time.
-    pub driver_cpu: Option<CpuTime>,
-    /// Share of its cores the server used while it was loaded, ‰.
-    pub server_busy_permille: Option<u32>,
-    /// Share of its cores the driver used meanwhile, ‰.
-    pub driver_busy_permille: Option<u32>,
-    /// What each process of the server used, the front first.
-    pub processes: Vec<ProcessUsage>,
-    /// CPU time the hypervisor gave to others meanwhile, ns.
-    pub steal_ns: Option<u64>,
-}
-
-impl DriverStats {
-    /// Connections that the front held; `None` if it was not watched, or the load was too short.
-    pub fn connections_seen(&self) -> Option<u32> {
-        self.processes.first()?.connections_seen
-    }
+    /// Wall time with a driver running, warm-up included.
+    pub loading: Duration,
+    /// Why the probe after the load failed; `None` if it did not.
+    pub wrong_afterwards: Option<String>,
 }
 
 /// The CPU time of both sides at one moment.
@@ -96,7 +83,7 @@ impl Drive<'_> {
         mut target: Option<&mut Target>,
         mut monitor: Option<LoadMonitor>,
         interrupt: &Interrupt,
-    ) -> Result<DriverStats, MeasureError> {
+    ) -> Result<Measured, MeasureError> {
         let server = target.as_deref().map(|target| Arc::clone(&target.usage));
         let server_before = server.as_deref().and_then(UsageReader::cpu);
         let steal_before = steal_ns();
@@ -105,7 +92,7 @@ impl Drive<'_> {
         if let (Some(group_id), Some(local)) = (self.group, group.local()) {
             group_id.store(local.id(), Ordering::Relaxed);
         }
-        let samples = self.watch(&mut group, target.as_deref_mut(), monitor.as_mut(), interrupt)?;
+        let samples = self.watch(&mut *group, target.as_deref_mut(), monitor.as_mut(), interrupt)?;
         let wall = group.started().elapsed();
         let processes = monitor.map(LoadMonitor::finish).unwrap_or_default();
         let wait_error = |error| {
@@ -115,8 +102,8 @@ impl Drive<'_> {
             )
         };
         let status = group.kill_and_reap().map_err(wait_error)?;
-        let driver_cpu = match (&group, self.host) {
-            (ProcessGroup::Remote(process), Some(host)) => {
+        let driver_cpu = match (group.remote(), self.host) {
+            (Some(process), Some(host)) => {
                 let files = [&*self.launch.stdout, &*self.launch.stderr, &*self.raw];
                 host.download_output(process, files).map_err(wait_error)?;
                 process.cpu_time()
@@ -128,20 +115,26 @@ impl Drive<'_> {
         }
         self.check_end(status)?;
         let server_after = server.as_deref().and_then(UsageReader::cpu_with_new_processes);
-        let steal_ns = steal_before
+        let host_steal_ns = steal_before
             .zip(steal_ns())
             .map(|(before, after)| after.saturating_sub(before));
         let (server_busy_permille, driver_busy_permille) = self.busy(&samples).unzip();
-        Ok(DriverStats {
+        let server_cpu = server_before.zip(server_after);
+        Ok(Measured {
+            round: Round {
+                server_cpu_ns: server_cpu.map(|(before, after)| after.since(before)),
+                driver_cpu_ns: driver_cpu,
+                server_busy_permille,
+                driver_busy_permille,
+                // None if the front was not watched, or the load was too short.
+                connections_seen: processes.first().and_then(|front| front.connections_seen),
+                processes,
+                host_steal_ns,
+                ..Round::default()
+            },
             wall,
-            server_cpu: server_before
-                .zip(server_after)
-                .map(|(before, after)| after.since(before)),
-            driver_cpu,
-            server_busy_permille,
-            driver_busy_permille,
-            processes,
-            steal_ns,
+            loading: wall,
+            wrong_afterwards: None,
         })
     }
 
@@ -151,13 +144,13 @@ impl Drive<'_> {
     /// When the driver has to be stopped first: why.
     fn watch(
         &self,
-        group: &mut ProcessGroup,
+        group: &mut dyn ProcessGroup,
         mut target: Option<&mut Target>,
         mut monitor: Option<&mut LoadMonitor>,
         interrupt: &Interrupt,
     ) -> Result<Vec<Sample>, MeasureError> {
         let server = target.as_deref().map(|target| Arc::clone(&target.usage));
-        let driver = group.leader_usage_reader();
+        let driver = leader_usage(group);
         let end = end_of(group);
         let mut samples: Vec<Sample> = Vec::new();
         let mut ticks = 0u32;
@@ -189,7 +182,7 @@ impl Drive<'_> {
     /// Why the driver must be stopped; `None` if it goes on.
     fn stop_reason(
         &self,
-        group: &ProcessGroup,
+        group: &dyn ProcessGroup,
         target: Option<&mut Target>,
         ticks: u32,
         interrupt: &Interrupt,
@@ -236,22 +229,19 @@ impl Drive<'_> {
     }
 
     /// Starts the driver on its host.
-    fn start(&self, interrupt: &Interrupt) -> io::Result<ProcessGroup> {
-        match self.host {
-            None => self.launch.start().map(ProcessGroup::Local),
-            Some(host) => {
-                let process = host.start_load(&self.launch.argv, &self.launch.env, interrupt)?;
-                Ok(ProcessGroup::Remote(process))
-            }
-        }
+    fn start(&self, interrupt: &Interrupt) -> io::Result<Box<dyn ProcessGroup>> {
+        Ok(match self.host {
+            None => Box::new(self.launch.start()?),
+            Some(host) => Box::new(host.start_load(&self.launch.argv, &self.launch.env, interrupt)?),
+        })
     }
 
     /// Bytes written so far to every file of the driver; on another host 0 except at every 40th tick.
-    fn output_bytes(&self, driver: &ProcessGroup, ticks: u32) -> u64 {
-        match (driver, self.host) {
-            (ProcessGroup::Remote(process), Some(host)) if ticks.is_multiple_of(40) => host.output_bytes(process),
-            (ProcessGroup::Remote(_), _) => 0,
-            (ProcessGroup::Local(_), _) => self.local_output_bytes(),
+    fn output_bytes(&self, driver: &dyn ProcessGroup, ticks: u32) -> u64 {
+        match (driver.remote(), self.host) {
+            (Some(process), Some(host)) if ticks.is_multiple_of(40) => host.output_bytes(process),
+            (Some(_), _) => 0,
+            (None, _) => self.local_output_bytes(),
         }
     }
 
@@ -286,7 +276,7 @@ impl Drive<'_> {
 }
 
 /// Gets a message when a local driver has ended; `None` if it runs on another host.
-fn end_of(driver: &ProcessGroup) -> Option<Receiver<()>> {
+fn end_of(driver: &dyn ProcessGroup) -> Option<Receiver<()>> {
     let wait = driver.local()?.waiter();
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -297,7 +287,7 @@ fn end_of(driver: &ProcessGroup) -> Option<Receiver<()>> {
 }
 
 /// Whether the driver has ended after a tick at most.
-fn ends_within_a_tick(end: Option<&Receiver<()>>, driver: &ProcessGroup) -> bool {
+fn ends_within_a_tick(end: Option<&Receiver<()>>, driver: &dyn ProcessGroup) -> bool {
     match end {
         Some(end) => end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout),
         None => {
@@ -307,10 +297,11 @@ fn ends_within_a_tick(end: Option<&Receiver<()>>, driver: &ProcessGroup) -> bool
     }
 }
 
-/// CPU time of all child processes reaped so far.
 pub(super) fn cannot_start(driver: &str, error: &io::Error) -> MeasureError {
     MeasureError::Failed(format!("{driver}: cannot be started: {error}"))
 }
+
+/// CPU time of all child processes reaped so far.
 fn children_cpu() -> Option<CpuTime> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
     let ns = |time: TimeVal| u64::try_from(time.num_nanoseconds()).ok();

@@ -12,38 +12,28 @@ pub fn describe(cpu_count: usize) -> Host {
     let memory_bytes = first_value("/proc/meminfo", "MemTotal")
         .and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024))
         .or_else(|| output_of("sysctl", &["-n", "hw.memsize"])?.parse().ok());
-    let kernel = output_of("uname", &["-srm"]).unwrap_or_else(|| "unknown".into());
     let image = std::env::var("ImageOS").ok().map(|os| {
         let version = std::env::var("ImageVersion").unwrap_or_default();
         format!("{os} {version}").trim().to_owned()
     });
-    let loopback_mtu_bytes = fs::read_to_string("/sys/class/net/lo/mtu")
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
-    let cpu_count = u32::try_from(cpu_count).unwrap_or(u32::MAX);
+    let mtu = fs::read_to_string("/sys/class/net/lo/mtu").unwrap_or_default();
     fingerprinted(Host {
         cpu_model,
-        cpu_count,
+        cpu_count: u32::try_from(cpu_count).unwrap_or(u32::MAX),
         memory_bytes,
-        kernel,
+        kernel: output_of("uname", &["-srm"]).unwrap_or_else(|| "unknown".into()),
         image,
-        loopback_mtu_bytes,
+        loopback_mtu_bytes: mtu.trim().parse().ok(),
         fingerprint: String::new(),
     })
 }
 
-/// The same host with its fingerprint.
+/// The same host with its fingerprint, over all that is known of it.
 pub fn fingerprinted(host: Host) -> Host {
-    let Host {
-        cpu_model,
-        cpu_count,
-        memory_bytes,
-        kernel,
-        image,
-        loopback_mtu_bytes,
-        fingerprint: _,
-    } = &host;
-    let lines = format!("{cpu_model:?}\n{cpu_count}\n{memory_bytes:?}\n{kernel}\n{image:?}\n{loopback_mtu_bytes:?}");
+    let lines = format!(
+        "{:?}\n{}\n{:?}\n{}\n{:?}\n{:?}",
+        host.cpu_model, host.cpu_count, host.memory_bytes, host.kernel, host.image, host.loopback_mtu_bytes
+    );
     Host {
         fingerprint: digest::short(&lines),
         ..host
@@ -52,14 +42,14 @@ pub fn fingerprinted(host: Host) -> Host {
 
 /// A host whose fingerprint covers the other hosts of the run too.
 pub fn with_others(host: Host, others: &[RemoteHost]) -> Host {
-    let all = others.iter().map(|one| one.host.fingerprint.as_str());
-    let all: Vec<&str> = std::iter::once(host.fingerprint.as_str()).chain(all).collect();
-    match &all[..] {
-        [_] => host,
-        all => Host {
-            fingerprint: digest::short(&all.join(" ")),
-            ..host
-        },
+    if others.is_empty() {
+        return host;
+    }
+    let others = others.iter().map(|one| one.host.fingerprint.as_str());
+    let all: Vec<&str> = std::iter::once(host.fingerprint.as_str()).chain(others).collect();
+    Host {
+        fingerprint: digest::short(&all.join(" ")),
+        ..host
     }
 }
 
@@ -70,10 +60,7 @@ fn first_value(file: &str, key: &str) -> Option<String> {
 }
 
 fn output_of(program: &str, args: &[&str]) -> Option<String> {
-    let output = wirebench_spawn::command(program)
-        .args(args)
-        .output()
-        .ok()
-        .filter(|output| output.status.success())?;
+    let output = wirebench_spawn::command(program).args(args).output().ok();
+    let output = output.filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()).filter(|text| !text.is_empty())
 }

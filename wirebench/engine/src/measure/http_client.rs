@@ -8,18 +8,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// The request line, the headers and the body of a request.
-pub(super) struct Message<'a> {
-    pub(super) scheme: &'a str,
-    /// `127.0.0.1:8080`.
-    pub(super) address: &'a str,
-    pub(super) method: &'a str,
-    /// Path and query.
-    pub(super) path: &'a str,
-    /// Header lines `name: value`.
-    pub(super) headers: Vec<&'a str>,
-    pub(super) body: Bytes,
-}
+use crate::measure::wire::WireRequest;
 
 /// The sending side of a connection.
 pub(super) enum Connection {
@@ -45,17 +34,17 @@ impl Connection {
         }
     }
 
-    /// The request of a message in the form that the connection's version of HTTP needs.
-    pub(super) fn request(&self, message: Message) -> hyper::http::Result<Request<Full<Bytes>>> {
-        let mut builder = Request::builder().method(message.method);
-        for (name, value) in message.headers.iter().filter_map(|line| line.split_once(": ")) {
+    /// A request to `address` (`127.0.0.1:8080`) in the form that the connection's version of HTTP needs.
+    pub(super) fn request(&self, address: &str, wire: &WireRequest) -> hyper::http::Result<Request<Full<Bytes>>> {
+        let mut builder = Request::builder().method(&*wire.method);
+        for (name, value) in wire.headers.iter().filter_map(|line| line.split_once(": ")) {
             builder = builder.header(name, value);
         }
         let builder = match self {
-            Self::Http1(_) => builder.uri(message.path).header("host", message.address),
-            Self::Http2(_) => builder.uri(format!("{}://{}{}", message.scheme, message.address, message.path)),
+            Self::Http1(_) => builder.uri(&*wire.path).header("host", address),
+            Self::Http2(_) => builder.uri(format!("{}://{address}{}", wire.protocol.scheme(), wire.path)),
         };
-        builder.body(Full::new(message.body))
+        builder.body(Full::new(wire.body.clone().into()))
     }
 
     /// Sends a request and returns the head of its response; the body is still to be read.

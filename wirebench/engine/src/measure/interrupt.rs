@@ -1,8 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP as a flag that every waiting loop checks.
 
-use std::sync::Arc;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 

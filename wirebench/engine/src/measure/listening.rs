@@ -1,20 +1,30 @@
 //! Where a program listens: TCP and Unix sockets that its processes hold, read from /proc.
 
+use std::collections::{BTreeSet, HashSet};
 use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use procfs::net::{TcpNetEntry, TcpState, UnixNetEntry, UnixState};
+use procfs::process::{Process, Stat, all_processes};
+
+use crate::measure::sock_diag;
+use crate::measure::usage::sockets_of;
 
 /// The addresses at which the processes of a group and their descendants listen, sorted. Empty without /proc.
 pub fn of(group: i32) -> Vec<SocketAddr> {
-    system::listening(group).0.into_iter().collect()
+    listening(group).0.into_iter().collect()
 }
 
 /// How many connections may wait at a port until the program accepts them; `None` if no program listens, or the kernel does not say.
 pub fn backlog(port: u16) -> Option<u32> {
-    system::backlog(port)
+    sock_diag::listening().ok()?.remove(&port)
 }
 
 /// Says of a program without a TCP listener that it listens on a Unix socket, and what to do; `None` if it does not.
 pub fn only_unix(group: i32) -> Option<String> {
-    let (tcp, unix) = system::listening(group);
+    let (tcp, unix) = listening(group);
     let named: Vec<String> = unix.iter().map(|path| path.display().to_string()).collect();
     (!named.is_empty() && tcp.is_empty()).then(|| {
         format!(
@@ -24,44 +34,17 @@ pub fn only_unix(group: i32) -> Option<String> {
     })
 }
 
-/// The processes of a group and their descendants, also those in other groups; empty without /proc.
+/// The processes of a group and their descendants, also those in other groups; pidfds, which never refer to another process with a
+/// reused id.
 #[derive(Debug)]
-pub struct Tree(system::Processes);
+pub struct Tree(Vec<Process>);
 
 impl Tree {
     /// The tree of a group as it is now.
     pub fn of(group: i32) -> Self {
-        Self(system::tree(group))
-    }
-
-    /// Kills the processes that still run.
-    pub fn kill(self) {
-        system::kill_all(self.0);
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod system {
-    use std::collections::{BTreeSet, HashSet};
-    use std::net::SocketAddr;
-    use std::path::PathBuf;
-
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::Pid;
-    use procfs::net::{TcpNetEntry, TcpState, UnixNetEntry, UnixState};
-    use procfs::process::{Process, Stat, all_processes};
-
-    use crate::measure::usage::sockets_of;
-
-    /// pidfds, which never refer to another process with a reused id.
-    pub(super) type Processes = Vec<Process>;
-
-    pub(super) fn tree(group: i32) -> Processes {
-        let Ok(all) = all_processes() else { return Vec::new() };
-        let all: Vec<(Process, Stat)> = all
-            .flatten()
-            .filter_map(|process| process.stat().ok().map(|stat| (process, stat)))
-            .collect();
+        let all = all_processes().into_iter().flatten().flatten();
+        let with_stat = |process: Process| process.stat().ok().map(|stat| (process, stat));
+        let all: Vec<(Process, Stat)> = all.filter_map(with_stat).collect();
         let own = all.iter().filter(|(_, stat)| stat.pgrp == group || stat.pid == group);
         let mut found: HashSet<i32> = own.map(|(_, stat)| stat.pid).collect();
         loop {
@@ -74,62 +57,38 @@ mod system {
             }
         }
         let in_tree = all.into_iter().filter(|(_, stat)| found.contains(&stat.pid));
-        in_tree.map(|(process, _)| process).collect()
+        Self(in_tree.map(|(process, _)| process).collect())
     }
 
-    pub(super) fn backlog(port: u16) -> Option<u32> {
-        crate::measure::sock_diag::listening().ok()?.remove(&port)
-    }
-
-    pub(super) fn kill_all(processes: Processes) {
-        for process in processes {
+    /// Kills the processes that still run.
+    pub fn kill(self) {
+        for process in self.0 {
             if process.stat().is_ok_and(|stat| stat.state != 'Z') {
                 // An error means that the process has just ended.
                 let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
             }
         }
     }
-
-    /// The TCP addresses and the Unix sockets that the processes of a tree listen on.
-    pub(super) fn listening(group: i32) -> (BTreeSet<SocketAddr>, BTreeSet<PathBuf>) {
-        let processes = tree(group);
-        let Some(first) = processes.first() else {
-            return (BTreeSet::new(), BTreeSet::new());
-        };
-        let held: HashSet<u64> = processes.iter().filter_map(sockets_of).flatten().collect();
-        let listens = |entry: &TcpNetEntry| entry.state == TcpState::Listen && held.contains(&entry.inode);
-        let waits = |entry: &UnixNetEntry| entry.state == UnixState::UNCONNECTED && held.contains(&entry.inode);
-        let tcp = first.tcp().into_iter().chain(first.tcp6()).flatten().filter(listens);
-        let unix = first.unix().into_iter().flatten().filter(waits);
-        (
-            tcp.map(|entry| entry.local_address).collect(),
-            unix.filter_map(|entry| entry.path).collect(),
-        )
-    }
 }
 
-#[cfg(not(target_os = "linux"))]
-mod system {
-    use std::collections::BTreeSet;
-    use std::net::SocketAddr;
-    use std::path::PathBuf;
-
-    pub(super) type Processes = ();
-
-    pub(super) fn tree(_group: i32) -> Processes {}
-
-    pub(super) fn backlog(_port: u16) -> Option<u32> {
-        None
-    }
-
-    pub(super) fn kill_all(_processes: Processes) {}
-
-    pub(super) fn listening(_group: i32) -> (BTreeSet<SocketAddr>, BTreeSet<PathBuf>) {
-        (BTreeSet::new(), BTreeSet::new())
-    }
+/// The TCP addresses and the Unix sockets that the processes of a group and their descendants listen on.
+fn listening(group: i32) -> (BTreeSet<SocketAddr>, BTreeSet<PathBuf>) {
+    let Tree(processes) = Tree::of(group);
+    let Some(first) = processes.first() else {
+        return (BTreeSet::new(), BTreeSet::new());
+    };
+    let held: HashSet<u64> = processes.iter().filter_map(sockets_of).flatten().collect();
+    let listens = |entry: &TcpNetEntry| entry.state == TcpState::Listen && held.contains(&entry.inode);
+    let waits = |entry: &UnixNetEntry| entry.state == UnixState::UNCONNECTED && held.contains(&entry.inode);
+    let tcp = first.tcp().into_iter().chain(first.tcp6()).flatten().filter(listens);
+    let unix = first.unix().into_iter().flatten().filter(waits);
+    (
+        tcp.map(|entry| entry.local_address).collect(),
+        unix.filter_map(|entry| entry.path).collect(),
+    )
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use std::net::TcpListener;
 

@@ -1,15 +1,15 @@
 //! Chooses ports for servers. A server binds its port some time after it was chosen, under valgrind after half a
 //! second; until then no other program should get it.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io;
 use std::net::{IpAddr, TcpListener};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
-use crate::measure::interrupt;
+use crate::measure::{interrupt, sock_diag};
 
 /// Recently chosen ports, so that two servers that start at the same time never get the same one: with SO_REUSEPORT
 /// neither would notice.
@@ -99,49 +99,39 @@ fn random_port(recent: &VecDeque<u16>) -> Option<u16> {
         .find(|port| !used.contains(port) && !recent.contains(port))
 }
 
-#[cfg(target_os = "linux")]
-use linux::{in_use, listening_ports};
-
-#[cfg(target_os = "linux")]
-mod linux {
-    use std::collections::HashSet;
-
-    use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
-
-    use crate::measure::sock_diag;
-
-    /// Ports that have a TCP socket in any state.
-    pub(super) fn in_use() -> Option<HashSet<u16>> {
-        Some(sockets()?.map(|entry| entry.local_address.port()).collect())
-    }
-
-    /// Ports on which a program listens; from /proc where the kernel has no netlink interface for sockets, as in gVisor.
-    pub(super) fn listening_ports() -> Option<HashSet<u16>> {
-        let found = sock_diag::listening().ok();
-        found.map(|found| found.into_keys().collect()).or_else(|| {
-            let listening = sockets()?.filter(|entry| entry.state == TcpState::Listen);
-            Some(listening.map(|entry| entry.local_address.port()).collect())
-        })
-    }
-
-    fn sockets() -> Option<impl Iterator<Item = TcpNetEntry>> {
-        Some(tcp().ok()?.into_iter().chain(tcp6().unwrap_or_default()))
-    }
+/// Ports that have a TCP socket in any state; `None` without /proc.
+fn in_use() -> Option<HashSet<u16>> {
+    Some(sockets()?.into_iter().map(|(port, _)| port).collect())
 }
 
-#[cfg(not(target_os = "linux"))]
-fn in_use() -> Option<std::collections::HashSet<u16>> {
-    None
+/// Ports on which a program listens; from /proc where the kernel has no netlink interface for sockets, as in gVisor.
+fn listening_ports() -> Option<HashSet<u16>> {
+    let found = sock_diag::listening().ok();
+    found.map(|found| found.into_keys().collect()).or_else(|| {
+        let listening = sockets()?.into_iter().filter(|(_, listens)| *listens);
+        Some(listening.map(|(port, _)| port).collect())
+    })
 }
 
-#[cfg(not(target_os = "linux"))]
-fn listening_ports() -> Option<std::collections::HashSet<u16>> {
-    None
+fn sockets() -> Option<Vec<(u16, bool)>> {
+    let tcp = fs::read_to_string("/proc/net/tcp").ok()?;
+    let tcp6 = fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
+    Some(tcp.lines().chain(tcp6.lines()).filter_map(socket).collect())
+}
+
+/// Parses a line of the kernel's table of TCP sockets: the local port, and whether a program listens there.
+pub(super) fn socket(line: &str) -> Option<(u16, bool)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [_, local, _, state, ..] = words[..] else {
+        return None;
+    };
+    let port = u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()?;
+    Some((port, state == "0A"))
 }
 
 /// Ports that the kernel never gives to an outgoing connection; `None` if they are not known.
 fn below_outgoing() -> Option<Range<u16>> {
-    let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let lowest = text.split_whitespace().next()?.parse().ok()?;
     let range = LOWEST_PORT..lowest;
     (range.len() >= MIN_RANGE).then_some(range)
@@ -157,7 +147,6 @@ pub(super) fn random_in(range: &Range<u16>) -> u16 {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use std::collections::HashSet;
     use std::io::Read as _;
     use std::net::{Ipv4Addr, TcpStream};
 

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -12,7 +11,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::measure::grpc::frame::MAX_RESPONSE_BYTES;
 use crate::measure::grpc::web;
-use crate::measure::http_client::{Connection, Message};
+use crate::measure::http_client::Connection;
 use crate::measure::tls;
 use crate::measure::wire::{WireRequest, WireResponse};
 use wirebench_declare::protocol::Protocol;
@@ -84,17 +83,11 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let failed = format!("{} failed", request.protocol.label());
-    let message = Message {
-        scheme: request.protocol.scheme(),
-        address,
-        method: &request.method,
-        path: &request.path,
-        headers: request.headers.iter().map(String::as_str).collect(),
-        body: Bytes::from(request.body.clone()),
-    };
     let connection = Connection::open(stream, is_http1(request.protocol)).await;
     let mut connection = connection.map_err(because(&failed))?;
-    let http_request = connection.request(message).map_err(because("not a valid request"))?;
+    let http_request = connection
+        .request(address, request)
+        .map_err(because("not a valid request"))?;
     let response = connection.send(http_request).await.map_err(because(&failed))?;
     let (head, body) = response.into_parts();
     let collected = Limited::new(body, MAX_RESPONSE_BYTES)

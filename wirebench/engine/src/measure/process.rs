@@ -15,6 +15,7 @@ use nix::unistd::Pid;
 use regex::Regex;
 
 use crate::measure::interrupt::Interrupt;
+use crate::measure::process_group::ProcessGroup;
 use crate::measure::{cores, kill_on_exit, usage};
 
 /// How long a command has to end by itself when the user interrupts it.
@@ -123,12 +124,6 @@ impl Group {
         self.id.as_raw()
     }
 
-    /// Whether the leader has ended; it is not reaped yet.
-    pub fn has_ended(&self) -> bool {
-        let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        !matches!(waitid(Id::Pid(self.id), look), Ok(WaitStatus::StillAlive))
-    }
-
     /// A function that blocks until the leader has ended, for another thread; it does not reap.
     pub fn waiter(&self) -> impl FnOnce() + Send + 'static {
         let id = self.id;
@@ -137,11 +132,29 @@ impl Group {
         }
     }
 
-    /// Sends SIGTERM to the group, SIGKILL to what still runs after `grace`, and reaps the leader.
-    ///
-    /// # Errors
-    /// When the leader cannot be waited for.
-    pub fn stop(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+    fn await_end(&self, grace: Duration) {
+        let deadline = Instant::now() + grace;
+        while !self.has_ended() && Instant::now() < deadline {
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+impl ProcessGroup for Group {
+    fn local(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn started(&self) -> Instant {
+        self.started
+    }
+
+    fn has_ended(&self) -> bool {
+        let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        !matches!(waitid(Id::Pid(self.id), look), Ok(WaitStatus::StillAlive))
+    }
+
+    fn stop(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if !self.has_ended() {
             let _ = killpg(self.id, Signal::SIGTERM);
             self.await_end(grace);
@@ -149,11 +162,7 @@ impl Group {
         self.kill_and_reap()
     }
 
-    /// Stops the group as [`Group::stop`] does, but as `how` says, and returns whether the leader ended by itself.
-    ///
-    /// # Errors
-    /// When the leader cannot be waited for.
-    pub fn end(&mut self, grace: Duration, how: Ending) -> io::Result<bool> {
+    fn end(&mut self, grace: Duration, how: Ending) -> io::Result<bool> {
         if how == Ending::Traced {
             // The leader is not reaped yet, so the group's number cannot belong to anyone else.
             for member in usage::members(self.id())
@@ -181,18 +190,7 @@ impl Group {
         Ok(ended)
     }
 
-    fn await_end(&self, grace: Duration) {
-        let deadline = Instant::now() + grace;
-        while !self.has_ended() && Instant::now() < deadline {
-            std::thread::sleep(POLL);
-        }
-    }
-
-    /// Kills all processes of the group that still run, and reaps the leader.
-    ///
-    /// # Errors
-    /// When the leader cannot be waited for.
-    pub fn kill_and_reap(&mut self) -> io::Result<ExitStatus> {
+    fn kill_and_reap(&mut self) -> io::Result<ExitStatus> {
         // The leader is not reaped yet, so the group's number cannot belong to anyone else.
         let _ = killpg(self.id, Signal::SIGKILL);
         let status = self.child.wait();

@@ -1,9 +1,8 @@
 //! A Python environment for one side, so that two sides of a comparison never run the same installed packages by accident.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use sha2::{Digest as _, Sha256};
 

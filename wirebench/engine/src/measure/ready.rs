@@ -25,19 +25,14 @@ pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> 
         Ready::Tcp(_) => return keeps_connection(address),
         Ready::Database(database) => return database::is_ready(*database, address),
         Ready::AtOnce => return Ok(()),
-        Ready::Http(path) => WireRequest {
+        Ready::Http(path) => {
             // The readiness path of a gRPC-web server is plain HTTP.
-            protocol: if protocol == Protocol::GrpcWeb {
-                Protocol::Http
-            } else {
-                protocol
-            },
-            method: "GET".into(),
-            path: path.clone(),
-            headers: Vec::new(),
-            body: Vec::new(),
-            ca: protocol.has_tls().then(|| ca.to_path_buf()),
-        },
+            let protocol = match protocol {
+                Protocol::GrpcWeb => Protocol::Http,
+                other => other,
+            };
+            WireRequest::get(protocol, path.clone(), protocol.has_tls().then(|| ca.to_path_buf()))
+        }
         Ready::GrpcHealth(service) => {
             let protocol = match protocol {
                 Protocol::Grpcs | Protocol::Https => Protocol::Grpcs,

@@ -45,25 +45,17 @@ impl<'a> Request<'a> {
         endpoint: Endpoint,
         captured: &Captured,
     ) -> Result<Self, MeasureError> {
-        let endpoint = match endpoint.protocol {
-            Protocol::Process => Endpoint {
-                protocol: server.protocols[0],
-                ..endpoint
-            },
-            _ => endpoint,
+        let protocol = match endpoint.protocol {
+            Protocol::Process => server.protocols[0],
+            other => other,
         };
+        let endpoint = Endpoint { protocol, ..endpoint };
+        let ca = protocol.has_tls().then(|| endpoint.ca.to_path_buf());
         let mut request = Self {
             server: &server.name,
             operation,
             call: None,
-            wire: WireRequest {
-                protocol: endpoint.protocol,
-                method: String::new(),
-                path: String::new(),
-                headers: Vec::new(),
-                body: Vec::new(),
-                ca: endpoint.protocol.has_tls().then(|| endpoint.ca.to_path_buf()),
-            },
+            wire: WireRequest::get(protocol, String::new(), ca),
             more_paths: Vec::new(),
         };
         match operation {

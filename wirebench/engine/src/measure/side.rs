@@ -13,7 +13,7 @@ use wirebench_declare::tier::Part;
 use wirebench_record::run::VariantRevision;
 
 /// One variant's servers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Side {
     /// Which variant, of what code.
     pub revision: VariantRevision,
@@ -46,20 +46,12 @@ impl Side {
 
     /// A side whose servers are not built yet.
     pub fn new(revision: VariantRevision, folder: PathBuf, servers: &[Server]) -> Self {
+        let named = servers.iter().map(|server| (server.name.clone(), server.clone()));
         Self {
             revision,
             folder,
-            repository: None,
-            servers: servers
-                .iter()
-                .map(|server| (server.name.clone(), server.clone()))
-                .collect(),
-            programs: BTreeMap::new(),
-            packages: BTreeSet::new(),
-            stage: None,
-            environment: BTreeMap::new(),
-            broken: BTreeMap::new(),
-            extra_args: BTreeMap::new(),
+            servers: named.collect(),
+            ..Self::default()
         }
     }
 
@@ -92,10 +84,8 @@ impl Side {
             (Program::Package(package), _) => builder.cached(package).is_none().then(|| format!("package {package}")),
             (Program::Command(_), build) => build.as_ref().map(|words| format!("`{}`", shell_words::join(words))),
         };
-        parts
-            .filter(|part| !self.programs.contains_key(&part.key()))
-            .filter_map(build)
-            .collect()
+        let unknown = parts.filter(|part| !self.programs.contains_key(&part.key()));
+        unknown.filter_map(build).collect()
     }
 
     /// Whether one of its servers or tiers is a package of a Cargo workspace.
@@ -112,31 +102,28 @@ impl Side {
             ..BuildCache::default()
         };
         for name in names {
-            let Some(server) = self.servers.get(name) else { continue };
-            if self.broken.contains_key(name) {
+            let is_broken = self.broken.contains_key(name);
+            let Some(server) = self.servers.get(name).filter(|_| !is_broken) else {
                 continue;
-            }
-            let parts = server.parts().filter(|part| !self.programs.contains_key(&part.key()));
-            let found: Result<Vec<_>, String> = parts
-                .map(|part| match cache.program(part, &self.folder, builder) {
-                    Ok(program) => Ok((part.key(), matches!(part.program, Program::Package(_)), program)),
-                    Err(reason) => Err(match &part.tier {
-                        Some(tier) => format!("tier {tier}: {reason}"),
-                        None => reason,
-                    }),
-                })
-                .collect();
-            match found {
-                Ok(programs) => {
-                    for (key, is_package, program) in programs {
-                        if is_package {
+            };
+            for part in server.parts() {
+                let key = part.key();
+                if self.programs.contains_key(&key) {
+                    continue;
+                }
+                match cache.program(part, &self.folder, builder) {
+                    Ok(program) => {
+                        if matches!(part.program, Program::Package(_)) {
                             self.packages.insert(key.clone());
                         }
                         self.programs.insert(key, program);
                     }
-                }
-                Err(reason) => {
-                    self.broken.insert(name.to_owned(), reason);
+                    Err(reason) => {
+                        let tier = part.tier.as_ref();
+                        let reason = tier.map_or_else(|| reason.clone(), |tier| format!("tier {tier}: {reason}"));
+                        self.broken.insert(name.to_owned(), reason);
+                        break;
+                    }
                 }
             }
         }

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::Incoming;
@@ -17,7 +16,8 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use crate::measure::grpc::frame::FRAME_HEADER_BYTES;
-use crate::measure::http_client::{Connection, Message};
+use crate::measure::http_client::Connection;
+use crate::measure::wire::WireRequest;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::span::nanos;
 
@@ -27,18 +27,10 @@ const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The load: the request, the connections, and the amount.
 #[derive(Debug, Clone)]
 pub struct StreamLoad {
-    /// `http` or `grpc`.
-    pub protocol: Protocol,
+    /// The request over `http` or `grpc`.
+    pub request: WireRequest,
     /// `127.0.0.1:8080`.
     pub address: String,
-    /// The method.
-    pub method: String,
-    /// Path and query; for gRPC `/package.Service/Method`.
-    pub path: String,
-    /// Header lines `name: value`, besides those of gRPC.
-    pub headers: Vec<String>,
-    /// The request's body; for gRPC one frame.
-    pub body: Bytes,
     /// Connections opened.
     pub connections: u32,
     /// Streams read at once on each; over HTTP/1.1 one.
@@ -110,7 +102,11 @@ async fn read_all(load: Arc<StreamLoad>) -> StreamStats {
         }
     }
     stats.elapsed_ns = nanos(last - began);
-    let good = if load.protocol == Protocol::Grpc { "OK" } else { "200" };
+    let good = if load.request.protocol == Protocol::Grpc {
+        "OK"
+    } else {
+        "200"
+    };
     stats.answers = BTreeMap::from([(good, times)]);
     stats
 }
@@ -121,26 +117,14 @@ async fn connect(load: &StreamLoad) -> Result<Connection, String> {
         .await
         .map_err(|error| root_cause(&error))?;
     let _ = stream.set_nodelay(true);
-    let connection = Connection::open(stream, load.protocol != Protocol::Grpc).await;
+    let connection = Connection::open(stream, load.request.protocol != Protocol::Grpc).await;
     connection.map_err(|error| root_cause(&error))
 }
 
 /// Opens a stream on a connection; the error is a sentence.
 async fn open_stream(load: &StreamLoad, connection: &mut Connection) -> Result<Response<Incoming>, String> {
-    let grpc_headers: &[&str] = match connection {
-        Connection::Http1(_) => &[],
-        Connection::Http2(_) => &["content-type: application/grpc", "te: trailers"],
-    };
-    let headers = load.headers.iter().map(String::as_str);
-    let message = Message {
-        scheme: "http",
-        address: &load.address,
-        method: &load.method,
-        path: &load.path,
-        headers: headers.chain(grpc_headers.iter().copied()).collect(),
-        body: load.body.clone(),
-    };
-    let request = connection.request(message).map_err(|error| root_cause(&error))?;
+    let request = connection.request(&load.address, &load.request);
+    let request = request.map_err(|error| root_cause(&error))?;
     connection.send(request).await.map_err(|error| root_cause(&error))
 }
 
@@ -214,7 +198,7 @@ async fn read_stream(load: &StreamLoad, connection: &mut Connection, stats: &mut
         return Err(format!("status {}", head.status.as_u16()));
     }
     let mut status = head.headers.get("grpc-status").cloned();
-    let mut counter = MessageCounter::new(load.protocol);
+    let mut counter = MessageCounter::new(load.request.protocol);
     while let Some(frame) = tokio::time::timeout(MESSAGE_TIMEOUT, body.frame())
         .await
         .map_err(late)?
@@ -229,7 +213,7 @@ async fn read_stream(load: &StreamLoad, connection: &mut Connection, stats: &mut
         }
     }
     stats.record(counter.finish()?);
-    match (load.protocol, status) {
+    match (load.request.protocol, status) {
         (Protocol::Grpc, None) => Err("a stream without grpc-status".into()),
         (Protocol::Grpc, Some(status)) if status != "0" => {
             Err(format!("grpc-status {}", String::from_utf8_lossy(status.as_bytes())))
@@ -374,12 +358,8 @@ mod tests {
             .local_addr()
             .unwrap();
         let stats = read(StreamLoad {
-            protocol: Protocol::Http,
+            request: WireRequest::get(Protocol::Http, "/".into(), None),
             address: port.to_string(),
-            method: "GET".into(),
-            path: "/".into(),
-            headers: Vec::new(),
-            body: Bytes::new(),
             connections: 3,
             streams: 1,
             until: Until::Messages(5),

@@ -1,8 +1,7 @@
 //! A folder for temporary files, which is removed also if wirebench is killed.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::measure::kill_on_exit;
 

@@ -93,14 +93,10 @@ fn thread(line: &str) -> Option<(u32, u64)> {
 /// threads does not change, and the difference between the readings is exact to the ns. Otherwise a reading is at most five ticks below the truth, and never above it.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadCpu {
-    /// `None` before the first reading.
-    last: Option<Last>,
-}
-
-#[derive(Debug, Clone)]
-struct Last {
+    /// The threads of the last reading.
     threads: BTreeMap<u32, u64>,
-    ended_ns: u64,
+    /// The time of ended threads; `None` before the first reading.
+    ended_ns: Option<u64>,
 }
 
 impl ThreadCpu {
@@ -110,14 +106,12 @@ impl ThreadCpu {
         let running_ns: u64 = reading.threads.values().sum();
         let ticked_ns = (stat.user_ticks + stat.system_ticks) * tick_ns;
         let missing_ns = ticked_ns.saturating_sub(running_ns);
-        let ended_ns = match &self.last {
+        let ended_ns = match self.ended_ns {
             None => missing_ns,
-            Some(last) => last.ended_ns_now(reading, missing_ns, tick_ns),
+            Some(before) => self.ended_ns_now(before, reading, missing_ns, tick_ns),
         };
-        self.last = Some(Last {
-            threads: reading.threads.clone(),
-            ended_ns,
-        });
+        self.ended_ns = Some(ended_ns);
+        self.threads.clone_from(&reading.threads);
         let child_user_ns = stat.child_user_ticks * tick_ns;
         let child_system_ns = stat.child_system_ticks * tick_ns;
         CpuUsed {
@@ -126,15 +120,14 @@ impl ThreadCpu {
             system_ns: stat.system_ticks * tick_ns + child_system_ns,
         }
     }
-}
 
-impl Last {
-    /// The time of ended threads at a later reading, in which the ticks show `missing_ns` more than the threads that run.
-    fn ended_ns_now(&self, reading: &ProcessCpu, missing_ns: u64, tick_ns: u64) -> u64 {
+    /// The time of ended threads at a later reading, in which the ticks show `missing_ns` more than the threads that run; `before` is
+    /// that at the last reading.
+    fn ended_ns_now(&self, before: u64, reading: &ProcessCpu, missing_ns: u64, tick_ns: u64) -> u64 {
         // A thread with less run time than before is another one with the same id.
         let has_ended = |(id, ns): &(&u32, &u64)| reading.threads.get(id).is_none_or(|now| now < ns);
         let ended: Vec<u64> = self.threads.iter().filter(has_ended).map(|(_, ns)| *ns).collect();
-        let known_ns = self.ended_ns + ended.iter().sum::<u64>();
+        let known_ns = before + ended.iter().sum::<u64>();
         let error_ns = if ended.is_empty() && !reading.threads.is_empty() {
             TICKS_OF_ERROR * tick_ns
         } else {

@@ -1,10 +1,9 @@
 //! TLS between driver and server: a self-signed certificate and key for this machine's loopback, made for each run and
 //! removed afterwards, and a client that trusts no other certificate.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
 use rustls::pki_types::CertificateDer;

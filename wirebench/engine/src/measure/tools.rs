@@ -95,7 +95,9 @@ fn version(tool: &Tool, path: &Path) -> Result<String, String> {
         }
         // A release brings hey and ghz to machines without Go.
         Err(error) => {
-            let modules = is_go_version(&argv).then(|| modules(path)).flatten();
+            let is_go =
+                matches!(&argv[..], [go, version, modules, _] if go == "go" && version == "version" && modules == "-m");
+            let modules = is_go.then(|| modules(path)).flatten();
             modules.ok_or_else(|| no_version(format!("{}: {error}", argv[0])))?
         }
     };
@@ -105,11 +107,6 @@ fn version(tool: &Tool, path: &Path) -> Result<String, String> {
         let first = text.lines().next().unwrap_or("nothing");
         no_version(format!("\"{}\" printed {first}", argv.join(" ")))
     })
-}
-
-/// True for `go version -m PROGRAM`, whose output can be read off the program too.
-fn is_go_version(argv: &[String]) -> bool {
-    matches!(argv, [go, version, modules, _] if go == "go" && version == "version" && modules == "-m")
 }
 
 /// The numbers of a version, for comparing: "v1.52.0" → [1, 52, 0].

@@ -1,183 +1,130 @@
-//! CPU time and memory of process groups on this machine, read from /proc; `None` without /proc.
+//! CPU time and memory of process groups on this machine, read from /proc.
 
-#[cfg(target_os = "linux")]
-pub(super) use linux::sockets_of;
-#[cfg(target_os = "linux")]
-pub use linux::{LocalUsage, members, steal_ns};
+use std::collections::HashSet;
+use std::ops::Add;
 
-#[cfg(target_os = "linux")]
-mod linux {
-    use std::collections::HashSet;
-    use std::ops::Add;
+use nix::sys::time::TimeValLike as _;
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
+use procfs::process::{FDTarget, Process, Stat, Status, all_processes};
+use procfs::{CurrentSI, KernelStats};
 
-    use nix::sys::time::TimeValLike as _;
-    use nix::time::{clock_getcpuclockid, clock_gettime};
-    use nix::unistd::Pid;
-    use procfs::process::{FDTarget, Process, Stat, Status, all_processes};
-    use procfs::{CurrentSI, KernelStats};
+use crate::measure::usage_reader::{CpuUsed, UsageReader};
 
-    use crate::measure::usage_reader::{CpuUsed, UsageReader};
+/// The processes of one or more process groups, whose usage is read.
+#[derive(Debug)]
+pub struct LocalUsage {
+    groups: Vec<i32>,
+    processes: Vec<Process>,
+}
 
-    /// The processes of one or more process groups, whose usage is read.
-    #[derive(Debug)]
-    pub struct LocalUsage {
-        groups: Vec<i32>,
-        processes: Vec<Process>,
-        tick_ns: u64,
-    }
-
-    impl LocalUsage {
-        /// Finds the processes of these groups; call it when they are all started.
-        pub fn groups(ids: &[i32]) -> Self {
-            let found = if ids.is_empty() { Vec::new() } else { members_of(ids) };
-            // The leaders first.
-            let others = found.into_iter().filter(|member| !ids.contains(member));
-            let all = ids.iter().copied().chain(others);
-            Self {
-                groups: ids.to_vec(),
-                processes: all.filter_map(|member| Process::new(member).ok()).collect(),
-                tick_ns: tick_ns(),
-            }
-        }
-
-        /// The group's leader alone, without a search.
-        pub fn leader(id: i32) -> Self {
-            Self {
-                groups: Vec::new(),
-                processes: Process::new(id).into_iter().collect(),
-                tick_ns: tick_ns(),
-            }
-        }
-
-        fn cpu_of(&self, process: &Process) -> Option<CpuUsed> {
-            let stat = process.stat().ok()?;
-            let clock = clock_getcpuclockid(Pid::from_raw(process.pid)).ok()?;
-            let own_ns = u64::try_from(clock_gettime(clock).ok()?.num_nanoseconds()).ok()?;
-            let children = |ticks: i64| u64::try_from(ticks).unwrap_or(0) * self.tick_ns;
-            let (user_ns, system_ns) = (children(stat.cutime), children(stat.cstime));
-            Some(CpuUsed {
-                run_ns: own_ns + user_ns + system_ns,
-                user_ns: stat.utime * self.tick_ns + user_ns,
-                system_ns: stat.stime * self.tick_ns + system_ns,
-            })
-        }
-
-        fn memory(&self, kib: impl Fn(Status) -> Option<u64>) -> Option<u64> {
-            let sizes = self.processes.iter().filter_map(|process| kib(process.status().ok()?));
-            sizes.reduce(|sum, size| sum + size).map(|sum| sum * 1024)
-        }
-    }
-
-    impl UsageReader for LocalUsage {
-        fn is_local(&self) -> bool {
-            true
-        }
-
-        fn cpu(&self) -> Option<CpuUsed> {
-            let each = self.processes.iter().filter_map(|process| self.cpu_of(process));
-            each.reduce(Add::add)
-        }
-
-        /// Searches /proc, which takes milliseconds.
-        fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
-            if self.groups.is_empty() {
-                return self.cpu();
-            }
-            Self::groups(&self.groups).cpu()
-        }
-
-        fn sockets(&self) -> Option<HashSet<u64>> {
-            let sockets: Vec<Vec<u64>> = self.processes.iter().filter_map(sockets_of).collect();
-            (!sockets.is_empty()).then(|| sockets.into_iter().flatten().collect())
-        }
-
-        fn peak_rss_bytes(&self) -> Option<u64> {
-            self.memory(|status| status.vmhwm)
-        }
-
-        fn rss_bytes(&self) -> Option<u64> {
-            self.memory(|status| status.vmrss)
-        }
-    }
-
-    /// Inodes of the sockets that a process has open; `None` if they cannot be read.
-    pub(in crate::measure) fn sockets_of(process: &Process) -> Option<Vec<u64>> {
-        let inode = |target| match target {
-            FDTarget::Socket(inode) => Some(inode),
-            _ => None,
+impl LocalUsage {
+    /// Finds the processes of these groups; call it when they are all started.
+    pub fn groups(ids: &[i32]) -> Self {
+        let is_other = |stat: &Stat| ids.contains(&stat.pgrp) && !ids.contains(&stat.pid);
+        let others = if ids.is_empty() {
+            Vec::new()
+        } else {
+            processes_that(is_other)
         };
-        let open = process.fd().ok()?.flatten();
-        Some(open.filter_map(|info| inode(info.target)).collect())
+        // The leaders first.
+        let all = ids.iter().copied().chain(others);
+        Self {
+            groups: ids.to_vec(),
+            processes: all.filter_map(|member| Process::new(member).ok()).collect(),
+        }
     }
 
-    fn members_of(groups: &[i32]) -> Vec<i32> {
-        processes_that(|stat| groups.contains(&stat.pgrp))
+    /// The group's leader alone, without a search.
+    pub fn leader(id: i32) -> Self {
+        Self {
+            groups: Vec::new(),
+            processes: Process::new(id).into_iter().collect(),
+        }
     }
 
-    fn processes_that(fits: impl Fn(&Stat) -> bool) -> Vec<i32> {
-        let processes = all_processes().into_iter().flatten().flatten();
-        processes
-            .filter(|process| process.stat().is_ok_and(|stat| fits(&stat)))
-            .map(|process| process.pid)
-            .collect()
+    fn cpu_of(process: &Process) -> Option<CpuUsed> {
+        let tick_ns = tick_ns();
+        let stat = process.stat().ok()?;
+        let clock = clock_getcpuclockid(Pid::from_raw(process.pid)).ok()?;
+        let own_ns = u64::try_from(clock_gettime(clock).ok()?.num_nanoseconds()).ok()?;
+        let children = |ticks: i64| u64::try_from(ticks).unwrap_or(0) * tick_ns;
+        let (user_ns, system_ns) = (children(stat.cutime), children(stat.cstime));
+        Some(CpuUsed {
+            run_ns: own_ns + user_ns + system_ns,
+            user_ns: stat.utime * tick_ns + user_ns,
+            system_ns: stat.stime * tick_ns + system_ns,
+        })
     }
 
-    /// The processes of a group that have not ended, by id.
-    pub fn members(group: i32) -> Vec<i32> {
-        processes_that(|stat| stat.pgrp == group && stat.state != 'Z')
-    }
-
-    /// The kernel's accounting tick, ns.
-    fn tick_ns() -> u64 {
-        1_000_000_000 / procfs::ticks_per_second().max(1)
-    }
-
-    /// CPU time the hypervisor gave to others so far, ns over all CPUs.
-    pub fn steal_ns() -> Option<u64> {
-        let ticks = KernelStats::current().ok()?.total.steal?;
-        Some(ticks * tick_ns())
+    fn memory(&self, kib: impl Fn(Status) -> Option<u64>) -> Option<u64> {
+        let sizes = self.processes.iter().filter_map(|process| kib(process.status().ok()?));
+        sizes.reduce(|sum, size| sum + size).map(|sum| sum * 1024)
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-pub use elsewhere::{LocalUsage, members, steal_ns};
+impl UsageReader for LocalUsage {
+    fn cpu(&self) -> Option<CpuUsed> {
+        self.processes.iter().filter_map(Self::cpu_of).reduce(Add::add)
+    }
 
-#[cfg(not(target_os = "linux"))]
-mod elsewhere {
-    use crate::measure::usage_reader::UsageReader;
-
-    /// Usage cannot be read on this system.
-    #[derive(Debug)]
-    pub struct LocalUsage;
-
-    impl LocalUsage {
-        /// Reads nothing.
-        pub fn groups(_: &[i32]) -> Self {
-            Self
+    /// Searches /proc, which takes milliseconds.
+    fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
+        if self.groups.is_empty() {
+            return self.cpu();
         }
-        /// Reads nothing.
-        pub fn leader(_: i32) -> Self {
-            Self
-        }
+        Self::groups(&self.groups).cpu()
     }
 
-    impl UsageReader for LocalUsage {}
-
-    /// Not measured.
-    pub fn steal_ns() -> Option<u64> {
-        None
+    fn sockets(&self) -> Option<HashSet<u64>> {
+        let sockets: Vec<Vec<u64>> = self.processes.iter().filter_map(sockets_of).collect();
+        (!sockets.is_empty()).then(|| sockets.into_iter().flatten().collect())
     }
 
-    /// Unknown.
-    pub fn members(_group: i32) -> Vec<i32> {
-        Vec::new()
+    fn peak_rss_bytes(&self) -> Option<u64> {
+        self.memory(|status| status.vmhwm)
     }
+
+    fn rss_bytes(&self) -> Option<u64> {
+        self.memory(|status| status.vmrss)
+    }
+}
+
+/// Inodes of the sockets that a process has open; `None` if they cannot be read.
+pub(in crate::measure) fn sockets_of(process: &Process) -> Option<Vec<u64>> {
+    let inode = |target| match target {
+        FDTarget::Socket(inode) => Some(inode),
+        _ => None,
+    };
+    let open = process.fd().ok()?.flatten();
+    Some(open.filter_map(|info| inode(info.target)).collect())
+}
+
+fn processes_that(fits: impl Fn(&Stat) -> bool) -> Vec<i32> {
+    let processes = all_processes().into_iter().flatten().flatten();
+    let processes = processes.filter(|process| process.stat().is_ok_and(|stat| fits(&stat)));
+    processes.map(|process| process.pid).collect()
+}
+
+/// The processes of a group that have not ended, by id.
+pub fn members(group: i32) -> Vec<i32> {
+    processes_that(|stat| stat.pgrp == group && stat.state != 'Z')
+}
+
+/// The kernel's accounting tick, ns.
+fn tick_ns() -> u64 {
+    1_000_000_000 / procfs::ticks_per_second().max(1)
+}
+
+/// CPU time the hypervisor gave to others so far, ns over all CPUs.
+pub fn steal_ns() -> Option<u64> {
+    let ticks = KernelStats::current().ok()?.total.steal?;
+    Some(ticks * tick_ns())
 }
 
 #[cfg(test)]
 mod tests {
     /// A tenth of a second of work in threads that have ended, in a process of its own.
-    #[cfg(target_os = "linux")]
     #[test]
     fn threads_that_ended_and_children_that_were_waited_for_are_counted() {
         use std::process::{Command, Stdio};

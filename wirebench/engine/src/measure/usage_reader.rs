@@ -8,11 +8,6 @@ use wirebench_record::run::CpuTime;
 
 /// Reads what the processes of one or more groups on one machine use. Every value is `None` if it cannot be read.
 pub trait UsageReader: Debug + Send + Sync {
-    /// True if the processes are on this machine, so that its kernel knows their connections.
-    fn is_local(&self) -> bool {
-        false
-    }
-
     /// CPU time so far of the processes that were found at the beginning, ended threads included.
     fn cpu(&self) -> Option<CpuUsed> {
         None

@@ -23,6 +23,20 @@ pub struct WireRequest {
     pub ca: Option<PathBuf>,
 }
 
+impl WireRequest {
+    /// A GET of a path, over TLS with the server's certificate in the file `ca`.
+    pub fn get(protocol: Protocol, path: String, ca: Option<PathBuf>) -> Self {
+        Self {
+            protocol,
+            method: "GET".into(),
+            path,
+            headers: Vec::new(),
+            body: Vec::new(),
+            ca,
+        }
+    }
+}
+
 /// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireResponse {
@@ -36,6 +50,9 @@ pub struct WireResponse {
     pub fault: Option<String>,
 }
 
+/// The header lines of a gRPC request.
+pub const GRPC_HEADERS: [&str; 2] = ["content-type: application/grpc", "te: trailers"];
+
 /// The header lines of a gRPC-web request.
 pub const GRPC_WEB_HEADERS: [&str; 2] = ["content-type: application/grpc-web+proto", "x-grpc-web: 1"];
 
@@ -43,7 +60,7 @@ pub const GRPC_WEB_HEADERS: [&str; 2] = ["content-type: application/grpc-web+pro
 pub fn grpc_request(protocol: Protocol, path: &str, body: Vec<u8>, ca: &Path) -> WireRequest {
     let headers = match protocol {
         Protocol::GrpcWeb => GRPC_WEB_HEADERS,
-        _ => ["content-type: application/grpc", "te: trailers"],
+        _ => GRPC_HEADERS,
     };
     WireRequest {
         protocol,

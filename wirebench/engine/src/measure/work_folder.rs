@@ -1,8 +1,7 @@
 //! The folder `.wirebench` of a project: worktrees, builds and other files of wirebench's own, ignored by git.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Makes the folder below `root` unless it exists, with a `.gitignore` that ignores the whole folder.
 ///

@@ -18,20 +18,15 @@ const RAMP_NS: f64 = 50e6;
 /// The fewest requests that connections carry on average.
 const LEAST_REQUESTS_EACH: u64 = 10;
 
-/// The planned load of a round.
-#[derive(Debug)]
-pub(super) struct Expected<'a> {
-    /// The load offered.
-    pub(super) load: &'a Load,
-    /// The protocol planned.
-    pub(super) protocol: Protocol,
-    /// How the driver offers it.
-    pub(super) mode: &'a Mode,
-}
-
-/// All failed checks of a round; empty if the round is valid.
-pub(super) fn failed(expected: &Expected, spoken: Option<&str>, round: &Round) -> Vec<FailedCheck> {
-    let load = expected.load;
+/// All failed checks of a round; empty if the round is valid. `mode` says how the driver offers the load; `planned` and `spoken` are the
+/// protocol planned, and the one that the driver reports.
+pub(super) fn failed(
+    load: &Load,
+    mode: &Mode,
+    planned: Protocol,
+    spoken: Option<&str>,
+    round: &Round,
+) -> Vec<FailedCheck> {
     let mut found = Vec::new();
     let ok = round.ok_count.unwrap_or(0);
     let failed = round.failed_count.unwrap_or(0);
@@ -45,7 +40,6 @@ pub(super) fn failed(expected: &Expected, spoken: Option<&str>, round: &Round) -
         found.push(FailedCheck::NoGoodAnswer);
     }
     found.extend(amount(load, round, ok + failed));
-    let planned = expected.protocol;
     if let Some(spoken) = spoken.filter(|spoken| *spoken != planned.name() && Some(*spoken) != planned.carrier()) {
         found.push(FailedCheck::ProtocolDiffers {
             spoken: spoken.to_owned(),
@@ -55,7 +49,7 @@ pub(super) fn failed(expected: &Expected, spoken: Option<&str>, round: &Round) -
     found.extend(disorder(round));
     if !load.is_without_server() {
         // How many it opens, and how many requests could need a new one.
-        let opened = match expected.mode.connections {
+        let opened = match mode.connections {
             None => Some((load.connections, ok + failed)),
             Some(Opens::Always(connections)) => Some((connections.get(), 0)),
             Some(Opens::Each(_)) => None,
@@ -65,7 +59,7 @@ pub(super) fn failed(expected: &Expected, spoken: Option<&str>, round: &Round) -
         {
             found.push(FailedCheck::ConnectionsDiffer { asked, seen });
         }
-        found.extend(flow(expected, round, ok));
+        found.extend(flow(load, mode, round, ok));
     }
     found
 }
@@ -107,31 +101,31 @@ fn disorder(round: &Round) -> Option<FailedCheck> {
 
 /// Throughput against the offered rate (open loop) or against latency (closed loop).
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
-fn flow(expected: &Expected, round: &Round, ok: u64) -> Vec<FailedCheck> {
+fn flow(load: &Load, mode: &Mode, round: &Round, ok: u64) -> Vec<FailedCheck> {
     let Some(elapsed_ns) = round.elapsed_ns else {
         return vec![FailedCheck::NoElapsedTime];
     };
-    if expected.load.is_open() {
-        return open_loop_failed(expected.load, round);
+    if load.is_open() {
+        return open_loop_failed(load, round);
     }
     let Some(permille) = round.in_flight_permille else {
         return Vec::new();
     };
     let found = f64::from(permille);
     // In stages some workers do not run all the time; only the driver knows how many.
-    let least = if expected.load.has_stages() {
+    let least = if load.has_stages() {
         0.0
     } else {
-        1000.0 * (expected.mode.in_flight_at_least - RAMP_NS / elapsed_ns as f64)
+        1000.0 * (mode.in_flight_at_least - RAMP_NS / elapsed_ns as f64)
     };
     if (least..=MAX_IN_FLIGHT_PERMILLE).contains(&found) {
         return Vec::new();
     }
     vec![FailedCheck::InFlight {
         per_second: whole(ok as f64 / (elapsed_ns as f64 / 1e9)).into(),
-        with_pause: expected.load.pause.is_some(),
+        with_pause: load.pause.is_some(),
         permille,
-        workers: expected.mode.workers(expected.load),
+        workers: mode.workers(load),
         at_least_percent: whole(least / 10.0),
         at_most_percent: whole(MAX_IN_FLIGHT_PERMILLE / 10.0),
     }]
@@ -243,12 +237,7 @@ mod tests {
 
     fn judged_by(mut round: Round, load: &Load, mode: &Mode) -> Vec<String> {
         round.in_flight_permille = in_flight_permille(load, mode, &round);
-        let expected = Expected {
-            load,
-            protocol: Protocol::Http,
-            mode,
-        };
-        let found = failed(&expected, Some("http"), &round);
+        let found = failed(load, mode, Protocol::Http, Some("http"), &round);
         found.iter().map(|check| check.sentence(&round.errors)).collect()
     }
 
@@ -332,12 +321,13 @@ mod tests {
     #[test]
     fn another_protocol_than_planned_is_a_fault() {
         let load = load(Amount::Requests(100_000));
-        let expected = Expected {
-            load: &load,
-            protocol: Protocol::H2c,
-            mode: &mode(0.97),
-        };
-        let found = failed(&expected, Some("http"), &round(100_000, 1_000_000));
+        let found = failed(
+            &load,
+            &mode(0.97),
+            Protocol::H2c,
+            Some("http"),
+            &round(100_000, 1_000_000),
+        );
         let expected_check = FailedCheck::ProtocolDiffers {
             spoken: "http".into(),
             planned: "h2c".into(),

@@ -6,12 +6,11 @@ mod shape;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::measure::slot::{Measured, files};
-use crate::normalise::check::Expected;
+use crate::measure::drive::Measured;
+use crate::measure::slot::files;
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::Operation;
-use wirebench_declare::span::nanos;
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Bound, Latency, Round, RoundStatus};
 use wirebench_stats::quantile::nearest_rank;
@@ -37,81 +36,35 @@ pub fn failed_round(slot: Slot, reason: String) -> Round {
 /// Reads a slot's raw output and makes its round; a round that fails a check is kept, marked invalid with the reason.
 pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, folder: &Path) -> Round {
     match read(jq, series.driver, &folder.join(files::STDOUT), &folder.join(files::RAW)) {
-        Ok(shape) => checked(series, slot, measured, outcome(series, shape)),
+        Ok(shape) => checked(series, slot, measured, shape),
         Err(error) => failed_round(slot, error),
     }
 }
 
-/// The outcome of a load, as read from the output of one driver run, or of several at the same time.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outcome {
-    /// Wall time of the load.
-    pub elapsed_ns: Option<u64>,
-    /// Good responses.
-    pub ok_count: u64,
-    /// Every other outcome, by its kind.
-    pub errors: BTreeMap<String, u64>,
-    /// Requests that should have started and did not (open loop), if the driver reports them.
-    pub dropped: Option<u64>,
-    /// Requests that the driver cut off itself, when it reports them.
-    pub cut_off: Option<u64>,
-    /// Quantiles of the good responses' latencies; `None` if there are none.
-    pub latency: Option<Latency>,
-    /// The protocol that the driver reports, if it does.
-    pub protocol: Option<String>,
-}
-
-fn outcome(series: &PlannedSeries, shape: Shape) -> Outcome {
-    let (good, errors) = good_and_bad(series, shape.answers, shape.errors);
-    Outcome {
-        elapsed_ns: shape.elapsed_ns,
-        ok_count: good.len() as u64,
-        errors,
-        dropped: shape.dropped,
-        cut_off: shape.cut_off,
-        latency: summary(good),
-        protocol: shape.protocol,
-    }
-}
-
-/// Makes a round from the outcome of a load and what was measured during it. A round that fails a check is invalid, with the
+/// Makes a round from the output of a load and what was measured during it. A round that fails a check is invalid, with the
 /// reason.
-pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, outcome: Outcome) -> Round {
-    let failed_count = outcome.errors.values().sum();
-    let driven = &measured.driven;
+pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, shape: Shape) -> Round {
+    let (good, errors) = good_and_bad(series, shape.answers, shape.errors);
     let mut round = Round {
-        elapsed_ns: outcome.elapsed_ns.filter(|ns| *ns > 0),
-        ok_count: Some(outcome.ok_count),
-        failed_count: Some(failed_count),
-        dropped_count: outcome.dropped,
-        cut_off_count: outcome.cut_off,
-        errors: outcome.errors,
-        latency_ns: outcome.latency,
-        server_cpu_ns: driven.server_cpu,
-        driver_cpu_ns: driven.driver_cpu,
-        server_busy_permille: driven.server_busy_permille,
-        driver_busy_permille: driven.driver_busy_permille,
-        bound: driven
-            .server_busy_permille
-            .zip(driven.driver_busy_permille)
-            .map(limited_by),
-        server_peak_rss_bytes: measured.peak_rss_bytes,
-        processes: driven.processes.clone(),
-        connections_seen: driven.connections_seen(),
-        host_steal_ns: driven.steal_ns,
-        payload_bytes: measured.payload_bytes,
-        server_ready_ns: measured.ready_after.map(nanos),
-        ping: measured.ping,
+        variant: slot.variant,
+        round: slot.round,
+        position: slot.position,
+        stage: slot.stage,
         status: RoundStatus::Ok,
-        ..Round::unmeasured(slot.variant, slot.round, slot.position, slot.stage)
+        elapsed_ns: shape.elapsed_ns.filter(|ns| *ns > 0),
+        ok_count: Some(good.len() as u64),
+        failed_count: Some(errors.values().sum()),
+        dropped_count: shape.dropped,
+        cut_off_count: shape.cut_off,
+        errors,
+        latency_ns: summary(good),
+        ..measured.round.clone()
     };
+    let busy = round.server_busy_permille.zip(round.driver_busy_permille);
+    round.bound = busy.map(limited_by);
     round.in_flight_permille = check::in_flight_permille(&series.load, series.mode, &round);
-    let expected = Expected {
-        load: &series.load,
-        protocol: series.protocol,
-        mode: series.mode,
-    };
-    let mut failed = check::failed(&expected, outcome.protocol.as_deref(), &round);
+    let spoken = shape.protocol.as_deref();
+    let mut failed = check::failed(&series.load, series.mode, series.protocol, spoken, &round);
     let found = measured.wrong_afterwards.clone();
     failed.extend(found.map(|found| FailedCheck::WrongAfterwards { found }));
     round.refuse(failed);
@@ -128,7 +81,7 @@ pub fn good_and_bad(
 }
 
 /// The status, as text, of a good response of this series.
-fn good_status(series: &PlannedSeries) -> String {
+pub fn good_status(series: &PlannedSeries) -> String {
     if let Some(good) = &series.mode.good {
         return good.clone();
     }

@@ -10,7 +10,7 @@ use wirebench_declare::args::{Value, Values, expand};
 use wirebench_declare::driver::Driver;
 
 /// What `normalise.jq` writes: see docs/FORMAT.md.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
     /// Wall time of the load.

@@ -17,7 +17,7 @@ use wirebench_stats::quantile::median;
 const ROUNDS: u32 = 5;
 
 /// CPU time to burn in each request, ns, by series id; empty if the code is equal. The rounds measured for it are not recorded.
-pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyhow::Result<BTreeMap<String, u64>> {
+fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyhow::Result<BTreeMap<String, u64>> {
     if worse.share() <= 0.0 {
         return Ok(BTreeMap::new());
     }
@@ -51,20 +51,21 @@ pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyho
         .collect())
 }
 
-/// The sides with a candidate that burns CPU time in each request; the record contains the amount.
-pub(super) fn slowed_down(sides: &[Side], recorder: &mut Recorder, burns: &BTreeMap<String, u64>) -> Vec<Side> {
-    let mut sides = sides.to_vec();
-    for (id, ns) in burns {
+/// For a self-test: the sides with a candidate that burns CPU time in each request; the record contains the amount.
+pub(super) fn slowed_down(setup: &Setup, recorder: &mut Recorder, worse: Percent) -> anyhow::Result<Vec<Side>> {
+    recorder.run.trigger = "selftest".into();
+    let mut sides = setup.sides.to_vec();
+    for (id, ns) in burns(setup, recorder, worse)? {
         log::info!("{id}: the candidate burns {ns} ns in each request");
         for side in (sides.iter_mut()).filter(|side| side.revision.variant == Variant::Candidate) {
             let flag = vec!["--burn-ns".to_owned(), ns.to_string()];
             side.extra_args.insert(id.clone(), flag);
         }
-        for series in recorder.run.series.iter_mut().filter(|series| series.id == *id) {
-            series.injected_burn_ns = Some(*ns);
+        for series in recorder.run.series.iter_mut().filter(|series| series.id == id) {
+            series.injected_burn_ns = Some(ns);
         }
     }
-    sides
+    Ok(sides)
 }
 
 fn candidate_alone(entry: &SeriesVariants) -> SeriesVariants {

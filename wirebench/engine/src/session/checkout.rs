@@ -16,7 +16,7 @@ use wirebench_declare::accepted;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::read::DeclareError;
 use wirebench_record::accepted::Accepted;
-use wirebench_record::run::{Dependency, Variant};
+use wirebench_record::run::{Dependency, Variant, VariantRevision};
 
 /// A side whose declarations were read.
 #[derive(Debug)]
@@ -48,17 +48,18 @@ impl CheckedOutSide {
             interrupt: interrupt.clone(),
             ..Builder::default()
         };
-        let mut revision = git::state(root);
-        match &request.source {
+        let mut revision = match &request.source {
             CodeSource::Project => {
-                if let Some(commit) = revision.commit.as_ref().filter(|_| git::is_clean(root)) {
+                let state = git::state(root);
+                if let Some(commit) = state.commit.as_ref().filter(|_| git::is_clean(root)) {
                     builder.cache = Some(builder.cache_below(&work_path("programs")?, commit));
                 }
+                state
             }
             CodeSource::Folder(folder) => {
                 builder.folder.clone_from(folder);
                 builder.target = Some(Builder::target_below(&work_path("target")?, folder));
-                revision = git::state(folder);
+                git::state(folder)
             }
             CodeSource::Revision(commit) => {
                 builder.folder = git::checkout(root, commit)?;
@@ -67,27 +68,25 @@ impl CheckedOutSide {
                 builder.target = Some(Builder::target_below(&work_path("target")?, trees));
                 builder.cache = Some(builder.cache_below(&work_path("programs")?, commit));
                 builder.reuse = true;
-                revision.commit = Some(commit.clone());
-                revision.modified = Some(false);
-                revision.committed_at = git::committed_at(root, commit);
+                VariantRevision {
+                    commit: Some(commit.clone()),
+                    modified: Some(false),
+                    committed_at: git::committed_at(root, commit),
+                    ..VariantRevision::default()
+                }
             }
-            CodeSource::Commands(_) => {
-                revision.commit = None;
-                revision.modified = None;
-                revision.committed_at = None;
-            }
-        }
+            CodeSource::Commands(_) => VariantRevision::default(),
+        };
         revision.variant = request.variant;
         revision.name = (!request.words.is_empty()).then(|| request.words.join(", "));
         let folder = builder.folder.clone();
-        let repository = git::top(&folder);
         let mut checked_out = Self {
             side: Side::new(revision, folder.clone(), &project.servers),
             declares: None,
             is_undeclared: false,
             builder,
         };
-        checked_out.side.repository = repository;
+        checked_out.side.repository = git::top(&folder);
         match &request.source {
             CodeSource::Project => {}
             CodeSource::Commands(commands) => checked_out.side.programs.clone_from(commands),
@@ -134,11 +133,8 @@ impl CheckedOutSide {
 
     /// Builds the servers that the series need, and says what is built.
     fn build(&mut self, series: &[PlannedSeries]) {
-        let needed: Vec<&str> = series
-            .iter()
-            .filter(|one| self.side.declares(one))
-            .map(|one| one.server.name.as_str())
-            .collect();
+        let declared = series.iter().filter(|one| self.side.declares(one));
+        let needed: Vec<&str> = declared.map(|one| one.server.name.as_str()).collect();
         let builds = self.side.builds(needed.iter().copied(), &self.builder);
         if !builds.is_empty() {
             let builds: Vec<String> = builds.into_iter().collect();

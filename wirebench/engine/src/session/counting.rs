@@ -19,7 +19,7 @@ use wirebench_declare::count::Count;
 use wirebench_declare::span::nanos;
 use wirebench_record::counts::{CountStatus, Counts, Figure, Source};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{ToolVersion, Variant};
+use wirebench_record::run::Variant;
 
 /// Counts, series by series and variant by variant; nothing when no series is counted.
 ///
@@ -39,7 +39,11 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
                 install::of(program)
             );
         }
-        recorder.run.tools.extend(versions(&toolbox));
+        for (name, path) in toolbox.installed() {
+            let version = tools::plain_version(path);
+            let version = tool_version(name, version.as_deref().unwrap_or("unknown"));
+            recorder.run.tools.push(version);
+        }
         let counter = Counter {
             bench: &setup.prepared.harness,
             toolbox: &toolbox,
@@ -47,7 +51,6 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
             folder: &recorder.folder,
             keep_raw: setup.keep_raw,
             spread_at_most: rules.spread_at_most.share(),
-            tell: &|line| log::info!("{line}"),
         };
         let unwritable = || recorder::unwritable(&recorder.folder);
         match counted(&counter, &jobs).with_context(unwritable)? {
@@ -66,7 +69,7 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
     for (place, mut counts) in places.into_iter().zip(counts.unwrap_or_default()) {
         let files = files_of
             .entry(counts.variant)
-            .or_insert_with(|| files(setup, counts.variant));
+            .or_insert_with(|| setup.side(counts.variant).repository.as_deref().and_then(git::files));
         keep_own_sources(&mut counts, files.as_ref());
         if let (Some(reason), true) = (&counts.reason, counts.status == CountStatus::Failed) {
             log::error!(
@@ -78,14 +81,7 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
         recorder.run.series[place].counts.push(counts);
     }
     recorder.run.spent.count_ns = nanos(began.elapsed());
-    recorder.conclude(true);
-    recorder.save()
-}
-
-/// The files of a side's repository.
-fn files(setup: &Setup, variant: Variant) -> Option<Listed> {
-    let side = setup.sides.iter().find(|side| side.revision.variant == variant)?;
-    git::files(side.repository.as_deref()?)
+    recorder.conclude(true)
 }
 
 /// Removes source locations that are no files of the repository, such as generated code.
@@ -103,18 +99,9 @@ fn jobs<'a>(setup: &Setup<'a>) -> Vec<(usize, Job<'a>)> {
     for (place, (series, entry)) in counted.filter(|(_, (series, _))| series.load.is_counted()) {
         let variants = entry.variants.iter().filter(|variant| **variant != Variant::Reference);
         for variant in variants {
-            let side = setup.sides.iter().find(|side| side.revision.variant == *variant);
-            let side = side.expect("a plan names only variants that have a side");
-            let broken_driver = setup.prepared.broken_drivers.get(&series.driver.name);
-            let broken = broken_driver.or_else(|| side.broken.get(&series.server.name));
-            jobs.push((
-                place,
-                Job {
-                    series,
-                    side,
-                    broken: broken.cloned(),
-                },
-            ));
+            let side = setup.side(*variant);
+            let broken = setup.prepared.broken(series, side).cloned();
+            jobs.push((place, Job { series, side, broken }));
         }
     }
     jobs
@@ -228,24 +215,12 @@ fn is_better(one: &[Counts], other: &[Counts]) -> bool {
 
 /// By how much the instructions of the baseline's copy differ from the baseline's at the first start layout, as a share of them.
 fn null_share(all: &[Counts]) -> Option<f64> {
-    let (mut base, mut null) = (None, None);
-    for counts in all {
-        let figure = counts.at_first_layout(Metric::Instructions);
-        match counts.variant {
-            Variant::Baseline => base = figure,
-            Variant::Null => null = figure,
-            _ => {}
-        }
-    }
-    let base = base.filter(|base| *base > 0.0)?;
-    Some((null? / base - 1.0).abs())
-}
-
-fn versions(toolbox: &Toolbox) -> Vec<ToolVersion> {
-    let version = |(name, path): &(&str, std::path::PathBuf)| {
-        tool_version(name, tools::plain_version(path).as_deref().unwrap_or("unknown"))
+    let figure = |variant| {
+        let counts = all.iter().find(|counts| counts.variant == variant)?;
+        counts.at_first_layout(Metric::Instructions)
     };
-    toolbox.installed().iter().map(version).collect()
+    let base = figure(Variant::Baseline).filter(|base| *base > 0.0)?;
+    Some((figure(Variant::Null)? / base - 1.0).abs())
 }
 
 #[cfg(test)]

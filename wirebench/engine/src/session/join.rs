@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest as _, Sha256};
-
+use crate::measure::digest;
 use crate::session::status;
 use wirebench_declare::plan::shards::Shard;
 use wirebench_record::run::{self, Run, RunStatus, Series, Spent, Stage, ToolVersion, Variant};
@@ -54,8 +53,7 @@ pub fn join_shards<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<Run, Strin
 /// Checks that a run belongs to the same measurement as the first.
 fn compatible(first: &Run, run: &Run) -> Result<(), String> {
     let revision = |run: &Run, variant| {
-        let found = run.variants.iter().find(|one| one.variant == variant);
-        found.map_or("none".to_owned(), |one| {
+        run.revision(variant).map_or("none".to_owned(), |one| {
             let commit = one.commit.as_deref().or(one.name.as_deref()).unwrap_or("unknown");
             let modified = if one.modified == Some(true) { ", modified" } else { "" };
             format!("{commit}{modified}")
@@ -145,9 +143,7 @@ fn id(runs: &[&Run]) -> String {
     let mut ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
     ids.sort_unstable();
     let start = ids.first().and_then(|id| id.split('-').next()).unwrap_or_default();
-    let digest = Sha256::digest(ids.join("\n"));
-    let digits: String = digest.iter().take(3).map(|byte| format!("{byte:02x}")).collect();
-    format!("{start}-{digits}")
+    format!("{start}-{}", digest::first_bytes(&ids.join("\n"), 3))
 }
 
 /// Incomplete if any shard is, otherwise derived from the series.

@@ -13,7 +13,7 @@ mod recorder;
 mod run;
 mod spec;
 mod stage;
-pub mod status;
+mod status;
 mod variants;
 mod warm_up;
 
@@ -29,18 +29,15 @@ use crate::measure::side::Side;
 use crate::normalise::Jq;
 use crate::session::prepare::Prepared;
 use crate::session::progress::{Heading, Progress};
-use crate::session::recorder::Recorder;
 use crate::session::variants::SeriesVariants;
 use crate::session::warm_up::Limits;
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_record::run::{Run, Stage, Variant};
 
 pub use join::join_shards;
-pub use pairs::given_up;
 pub use progress::remaining;
-pub use recorder::unmeasured;
-pub use recorder::{new_folder, save, started_run, unwritable};
-pub use run::{NothingToMeasure, Recorded, measure};
+pub use recorder::{Recorded, Recorder, new_folder, save, started_run, unmeasured, unwritable};
+pub use run::{NothingToMeasure, measure};
 pub use spec::{CodeSource, Part, Purpose, RunSpec, SideRequest};
 pub use stage::{Ending, Member, SecondStage, StageTime, StagedRun, measure_stages, screen_stage};
 
@@ -55,6 +52,15 @@ struct Setup<'a> {
     /// One for each variant, built.
     sides: &'a [Side],
     keep_raw: bool,
+}
+
+impl<'a> Setup<'a> {
+    fn side(&self, variant: Variant) -> &'a Side {
+        let mut sides = self.sides.iter();
+        sides
+            .find(|side| side.revision.variant == variant)
+            .expect("a plan names only variants that have a side")
+    }
 }
 
 /// A run in progress.
@@ -99,20 +105,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends the run: concludes, writes the record, removes empty folders.
+    /// Ends the run.
     ///
     /// # Errors
     /// When the record cannot be written.
-    fn finish(mut self) -> anyhow::Result<Recorder> {
-        self.recorder
-            .conclude(self.setup.prepared.harness.interrupt.is_requested());
-        self.recorder.save()?;
+    fn finish(self) -> anyhow::Result<Recorded> {
+        let recorded = self
+            .recorder
+            .finish(self.setup.prepared.harness.interrupt.is_requested())?;
         self.progress.finish();
-        if !self.setup.keep_raw {
-            // Removes empty folders only: the others hold output of rounds that are not ok.
-            let _ = fs::remove_dir(self.recorder.folder.join("raw"));
-        }
-        Ok(self.recorder)
+        Ok(recorded)
     }
 
     fn stage_number(&self, stage: u32) -> String {
@@ -150,14 +152,12 @@ impl StagedRun for Session<'_> {
         if self.is_paired() {
             self.log(&format!("stage {}: {}", self.stage_number(stage.number), stage.why));
         }
-        self.setup
-            .series
-            .iter()
-            .zip(self.setup.entries)
-            .enumerate()
-            .filter(|(_, (series, entry))| {
-                !series.load.is_counted() && stage.series.contains(&series.id) && !entry.variants.is_empty()
-            })
+        let is_member = |series: &PlannedSeries, entry: &SeriesVariants| {
+            !series.load.is_counted() && stage.series.contains(&series.id) && !entry.variants.is_empty()
+        };
+        let all = self.setup.series.iter().zip(self.setup.entries).enumerate();
+        let members = all.filter(|(_, (series, entry))| is_member(series, entry));
+        members
             .map(|(index, (_, entry))| (index, entry.variants.clone()))
             .collect()
     }

@@ -11,7 +11,7 @@ const GIVE_UP_AFTER: usize = 2;
 
 /// True if a variant is not measured any further: it failed too often in a row, for reasons that another try will not
 /// change, or the candidate or the baseline did, so that there is nothing to compare it with.
-pub fn given_up(rounds: &[Round], variant: Variant) -> bool {
+pub(super) fn given_up(rounds: &[Round], variant: Variant) -> bool {
     let failing = |variant| {
         let own = rounds.iter().rev().filter(|round| round.variant == variant);
         let last = own.take(GIVE_UP_AFTER);

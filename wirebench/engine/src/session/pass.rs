@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::measure::drive::Measured;
 use crate::measure::error::MeasureError;
-use crate::measure::side::Side;
-use crate::measure::slot::Measured;
 use crate::session::stage::{Ending, StagedRun as _};
 use crate::session::warm_up::refuse_short;
 use crate::session::{Session, Setup};
@@ -17,7 +16,7 @@ use wirebench_declare::span::nanos;
 
 use crate::normalise::{self, Jq, failed_round};
 use wirebench_declare::plan::{PlannedSeries, Slot};
-use wirebench_record::run::{Round, RoundStatus, Variant};
+use wirebench_record::run::{Round, RoundStatus};
 
 /// A measured slot, and the folder of its raw output.
 pub(super) struct RawRound<'a> {
@@ -27,15 +26,8 @@ pub(super) struct RawRound<'a> {
     pub(super) series: PlannedSeries<'a>,
     /// The wall time of the round.
     took: Duration,
-    result: Result<SlotResult, String>,
-}
-
-/// The result of a slot.
-pub(super) enum SlotResult {
-    /// One driver run; its output is normalised after the pass.
-    Once(Box<Measured>),
-    /// A search for a rate, whose steps were normalised one by one: the driver's time, and the round.
-    Searched(Duration, Box<Round>),
+    /// What was measured; the driver's output is normalised after the pass, unless a rate was searched.
+    result: Result<Measured, String>,
 }
 
 impl<'a> Session<'a> {
@@ -71,8 +63,7 @@ impl<'a> Session<'a> {
         self.leave_out_disturbed(&raws);
         self.lengthen(&raws);
         self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
-        self.recorder.conclude(true);
-        self.recorder.save()?;
+        self.recorder.conclude(true)?;
         Ok(ending)
     }
 
@@ -82,21 +73,19 @@ impl<'a> Session<'a> {
         let mut started = Instant::now();
         let Setup { prepared, series, .. } = self.setup;
         let series = &series[slot.series];
-        let side = self.side(slot.variant);
-        let name = format!("{:04}-{}", slot.position, series.id);
-        let folder = self.recorder.folder.join("raw").join(name);
-        let broken = prepared
-            .broken_drivers
-            .get(&series.driver.name)
-            .or_else(|| side.broken.get(&series.server.name));
+        let side = self.setup.side(slot.variant);
+        let folder = self.raw_folder(&format!("{:04}-{}", slot.position, series.id));
         let mut series = series.clone();
-        let result = match broken {
+        let result = match prepared.broken(&series, side) {
             Some(reason) => Err(reason.clone()),
             None => match self.load_of(slot.series).and_then(|(load, warmup_requests)| {
                 series.load = load;
                 // What is measured once before the first round is not part of a round.
                 started = Instant::now();
-                self.measure_or_search(&series, slot, &folder, warmup_requests)
+                match series.load.search {
+                    Some(search) => self.search(&series, search, slot, &folder),
+                    None => prepared.harness.measure(&series, side, &folder, warmup_requests),
+                }
             }) {
                 Err(MeasureError::Interrupted) => return None,
                 result => result.map_err(|error| error.to_string()),
@@ -125,42 +114,22 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Measures a slot whose rate is known, or searches for its rate.
-    fn measure_or_search(
-        &self,
-        series: &PlannedSeries,
-        slot: Slot,
-        folder: &Path,
-        warmup_requests: u64,
-    ) -> Result<SlotResult, MeasureError> {
-        if let Some(search) = series.load.search {
-            let (loading, round) = self.search(series, search, slot, folder)?;
-            return Ok(SlotResult::Searched(loading, Box::new(round)));
-        }
-        let harness = &self.setup.prepared.harness;
-        let measured = harness.measure(series, self.side(slot.variant), folder, warmup_requests)?;
-        Ok(SlotResult::Once(Box::new(measured)))
-    }
-
-    pub(super) fn side(&self, variant: Variant) -> &'a Side {
-        let mut sides = self.setup.sides.iter();
-        sides
-            .find(|side| side.revision.variant == variant)
-            .expect("a plan names only variants that have a side")
+    /// The folder of raw output with this name.
+    pub(super) fn raw_folder(&self, name: &str) -> PathBuf {
+        self.recorder.folder.join("raw").join(name)
     }
 
     /// Normalises raw outputs, and adds their rounds to the record.
     fn record(&mut self, raws: &[RawRound]) {
         let normalising = Instant::now();
         for (raw, round) in raws.iter().zip(self.normalise(raws)) {
-            let (loading, ready_after) = match &raw.result {
-                Ok(SlotResult::Once(measured)) => (measured.loading, measured.ready_after),
-                Ok(SlotResult::Searched(loading, _)) => (*loading, None),
-                Err(_) => (Duration::ZERO, None),
-            };
-            self.recorder.run.spent.load_ns += nanos(loading);
-            self.recorder.run.spent.start_ns += ready_after.map_or(0, nanos);
-            let round = self.recorder.add(raw.slot.series, round);
+            if let Ok(measured) = &raw.result {
+                let spent = &mut self.recorder.run.spent;
+                spent.load_ns += nanos(measured.loading);
+                if raw.series.load.search.is_none() {
+                    spent.start_ns += measured.round.server_ready_ns.unwrap_or(0);
+                }
+            }
             if round.status == RoundStatus::Invalid {
                 let reason = round.reason.as_deref().unwrap_or_default();
                 let id = &self.setup.series[raw.slot.series].id;
@@ -169,6 +138,7 @@ impl<'a> Session<'a> {
             if round.status == RoundStatus::Ok && !self.setup.keep_raw {
                 let _ = fs::remove_dir_all(&raw.folder);
             }
+            self.recorder.run.series[raw.slot.series].rounds.push(round);
         }
         self.recorder.run.spent.normalise_ns += nanos(normalising.elapsed());
     }
@@ -196,8 +166,8 @@ impl<'a> Session<'a> {
 
 fn round(jq: &Jq, raw: &RawRound) -> Round {
     let round = match &raw.result {
-        Ok(SlotResult::Once(measured)) => normalise::round(jq, &raw.series, raw.slot, measured, &raw.folder),
-        Ok(SlotResult::Searched(_, round)) => (**round).clone(),
+        Ok(measured) if raw.series.load.search.is_some() => measured.round.clone(),
+        Ok(measured) => normalise::round(jq, &raw.series, raw.slot, measured, &raw.folder),
         Err(reason) => failed_round(raw.slot, reason.clone()),
     };
     let mut round = Round {

@@ -11,6 +11,7 @@ use anyhow::Context as _;
 
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
+use crate::measure::side::Side;
 use crate::measure::slot::Harness;
 use crate::measure::tls::TlsFiles;
 use crate::measure::tools;
@@ -34,6 +35,12 @@ pub struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
+    /// Why a series cannot be measured on a side; `None` if it can.
+    pub(super) fn broken<'p>(&'p self, series: &PlannedSeries, side: &'p Side) -> Option<&'p String> {
+        let broken_driver = self.broken_drivers.get(&series.driver.name);
+        broken_driver.or_else(|| side.broken.get(&series.server.name))
+    }
+
     /// Says at once which load generators cannot be used; their series will fail.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::measure::drive::Measured;
 use crate::measure::error::MeasureError;
 use crate::measure::side::Side;
 use crate::normalise;
@@ -47,14 +48,13 @@ impl Session<'_> {
         };
         let mut least: Option<(u32, Option<Bound>)> = None;
         for variant in &self.setup.entries[index].variants {
-            let side = self.side(*variant);
+            let side = self.setup.side(*variant);
             let with_side = |reason: String| MeasureError::Failed(format!("capacity of the {side}: {reason}"));
             if let Some(reason) = side.broken.get(&series.server.name) {
                 return Err(with_side(reason.clone()));
             }
             let slot = before_rounds(index, *variant);
-            let name = format!("capacity-{}-{}", variant.name(), series.id);
-            let folder = self.recorder.folder.join("raw").join(name);
+            let folder = self.raw_folder(&format!("capacity-{}-{}", variant.name(), series.id));
             let (loading, round) = match self.step(&closed, slot, side, &folder) {
                 Ok(measured) => measured,
                 Err(MeasureError::Interrupted) => return Err(MeasureError::Interrupted),
@@ -73,15 +73,15 @@ impl Session<'_> {
     }
 
     /// Searches for the highest rate that keeps the objective. Returns the driver's time and the round of the highest rate that
-    /// passed, with all steps of the search.
+    /// passed, normalised, with all steps of the search.
     pub(super) fn search(
         &self,
         series: &PlannedSeries,
         search: Search,
         slot: Slot,
         folder: &Path,
-    ) -> Result<(Duration, Round), MeasureError> {
-        let side = self.side(slot.variant);
+    ) -> Result<Measured, MeasureError> {
+        let side = self.setup.side(slot.variant);
         let mut bisection = Bisection::new(search.from, search.to);
         let (mut steps, mut loading) = (Vec::new(), Duration::ZERO);
         let (mut best, mut lowest): (Option<Round>, Option<Round>) = (None, None);
@@ -119,7 +119,11 @@ impl Session<'_> {
             }
         });
         round.search = steps;
-        Ok((loading, round))
+        Ok(Measured {
+            round,
+            loading,
+            ..Measured::default()
+        })
     }
 
     /// One driver run, normalised immediately, after the server has stopped. Its raw output is removed unless the round

@@ -19,17 +19,28 @@ use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::{Amount, Load};
 use wirebench_declare::span::nanos;
 use wirebench_record::run::{
-    Host, HostRole, LoadRecord, Pinning, RemoteHost, Round, Run, RunStatus, SCHEMA, SearchRecord, Series, SeriesStatus,
-    Spent, StageRecord, Variant,
+    Host, HostRole, LoadRecord, Pinning, RemoteHost, Run, SCHEMA, SearchRecord, Series, SeriesStatus, StageRecord,
+    Variant,
 };
 
 /// The record of a run in progress.
 #[derive(Debug)]
-pub(super) struct Recorder {
-    pub(super) run: Run,
-    pub(super) folder: PathBuf,
+pub struct Recorder {
+    /// The record so far.
+    pub run: Run,
+    /// The run's folder, which exists.
+    pub folder: PathBuf,
     /// What is measured of each series.
-    variants: Vec<Vec<Variant>>,
+    pub variants: Vec<Vec<Variant>>,
+}
+
+/// A finished run: its record, and the folder that it is in.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The record, as run.json has it.
+    pub run: Run,
+    /// The run's folder.
+    pub folder: PathBuf,
 }
 
 /// The record of a run that starts now on a host, without tools, variants and series.
@@ -40,28 +51,17 @@ pub fn started_run(id: String, profile: &str, seed: u64, rounds: u32, host: Host
         id,
         trigger: std::env::var("GITHUB_EVENT_NAME").unwrap_or_else(|_| "local".into()),
         profile: profile.to_owned(),
-        status: RunStatus::Incomplete,
         reason: Some("still running, or ended by force".into()),
         started_at: now.clone(),
         finished_at: now,
-        spent: Spent::default(),
         seed,
         rounds_planned: rounds,
-        repeat: String::new(),
-        stages: Vec::new(),
-        shards: Vec::new(),
-        accepted: Vec::new(),
         host,
-        hosts: Vec::new(),
         pinning: Pinning {
-            server_cores: Vec::new(),
-            driver_cores: Vec::new(),
             unlocked: true,
+            ..Pinning::default()
         },
-        tools: Vec::new(),
-        variants: Vec::new(),
-        dependencies: Vec::new(),
-        series: Vec::new(),
+        ..Run::default()
     }
 }
 
@@ -89,15 +89,8 @@ impl Recorder {
         }
     }
 
-    /// Adds a round to its series, and returns it.
-    pub(super) fn add(&mut self, series: usize, round: Round) -> &Round {
-        let rounds = &mut self.run.series[series].rounds;
-        rounds.push(round);
-        &rounds[rounds.len() - 1]
-    }
-
     /// True if a variant of a series is not measured any further.
-    pub(super) fn given_up(&self, series: usize, variant: Variant) -> bool {
+    pub fn given_up(&self, series: usize, variant: Variant) -> bool {
         pairs::given_up(&self.run.series[series].rounds, variant)
     }
 
@@ -108,18 +101,29 @@ impl Recorder {
         pairs::drop_disturbed(&mut self.run.series[series].rounds, number, cpu_count)
     }
 
-    /// Derives each series' status from its rounds and the run's status from its series.
-    pub(super) fn conclude(&mut self, unfinished: bool) {
-        status::conclude(&mut self.run, |index| &self.variants[index], unfinished);
+    /// Derives each series' status from its rounds and the run's status from its series, and writes the record; `unfinished` if the
+    /// run ended before all could be measured.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn conclude(&mut self, unfinished: bool) -> anyhow::Result<()> {
+        status::conclude(&mut self.run, &self.variants, unfinished);
+        save(&self.run, &self.folder)
     }
 
-    /// Writes a temporary file first and renames it, so that a full disk never destroys an earlier state.
-    pub(super) fn save(&self) -> anyhow::Result<()> {
-        save(&self.run, &self.folder)
+    /// Ends the run: concludes, and removes the folder of raw output if it is empty: it holds output of rounds that are not ok.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn finish(mut self, unfinished: bool) -> anyhow::Result<Recorded> {
+        self.conclude(unfinished)?;
+        let _ = fs::remove_dir(self.folder.join("raw"));
+        let Self { run, folder, .. } = self;
+        Ok(Recorded { run, folder })
     }
 }
 
-/// Writes run.json atomically.
+/// Writes run.json: a temporary file first, which is renamed, so that a full disk never destroys an earlier state.
 ///
 /// # Errors
 /// When the folder cannot be written.
@@ -206,63 +210,43 @@ pub fn unmeasured(series: &PlannedSeries) -> Series {
         digest: series.digest.clone(),
         command: recorded_command(series),
         status: SeriesStatus::Incomplete,
-        reason: None,
-        missing_in: None,
-        same_program: false,
-        baseline_digest: None,
-        injected_burn_ns: None,
-        counts: Vec::new(),
-        rounds: Vec::new(),
+        ..Series::default()
     }
 }
 
 fn load_record(load: &Load) -> LoadRecord {
-    let (mut requests, mut duration_ns, mut starts, mut counted) = (None, None, None, None);
-    let mut samples = None;
-    let mut stages = Vec::new();
+    let mut record = LoadRecord {
+        connections: (!load.is_without_server()).then_some(load.connections),
+        streams: (!load.is_without_server()).then_some(load.streams),
+        warmup_ns: load.warmup.map(|span| nanos(span.0)),
+        pause_ns: load.pause.map(|span| nanos(span.0)),
+        search: load.search.map(|search| SearchRecord {
+            p99_ns: nanos(search.p99.0),
+            from_per_s: search.from,
+            to_per_s: search.to,
+        }),
+        ..LoadRecord::default()
+    };
     match &load.amount {
-        Amount::Requests(count) => requests = Some(*count),
-        Amount::Duration(span) => duration_ns = Some(nanos(span.0)),
-        Amount::Starts(count) => starts = Some(*count),
-        Amount::Samples(count) => samples = Some(*count),
-        Amount::Counted { many, .. } => counted = Some(*many),
+        Amount::Requests(count) => record.requests = Some(*count),
+        Amount::Duration(span) => record.duration_ns = Some(nanos(span.0)),
+        Amount::Starts(count) => record.starts = Some(*count),
+        Amount::Samples(count) => record.samples = Some(*count),
+        Amount::Counted { many, .. } => record.counted = Some(*many),
         Amount::Stages(each) => {
             let stage = |one: &LoadStage| StageRecord {
                 connections: one.connections,
                 duration_ns: nanos(one.duration.0),
             };
-            stages = each.iter().map(stage).collect();
+            record.stages = each.iter().map(stage).collect();
         }
     }
-    let (rate_per_s, rate_permille) = match load.rate {
-        None => (None, None),
-        Some(Rate::PerSecond(rate)) => (Some(rate), None),
-        Some(Rate::OfCapacity(share)) => (None, Some(whole(share.percent() * 10.0))),
-    };
-    let search = load.search.map(|search| SearchRecord {
-        p99_ns: nanos(search.p99.0),
-        from_per_s: search.from,
-        to_per_s: search.to,
-    });
-    LoadRecord {
-        connections: (!load.is_without_server()).then_some(load.connections),
-        streams: (!load.is_without_server()).then_some(load.streams),
-        requests,
-        duration_ns,
-        starts,
-        samples,
-        counted,
-        rate_per_s,
-        warmup_ns: load.warmup.map(|span| nanos(span.0)),
-        warmup_requests: None,
-        lengthened_to_ns: None,
-        rate_permille,
-        capacity_per_s: None,
-        capacity_bound: None,
-        stages,
-        pause_ns: load.pause.map(|span| nanos(span.0)),
-        search,
+    match load.rate {
+        None => {}
+        Some(Rate::PerSecond(rate)) => record.rate_per_s = Some(rate),
+        Some(Rate::OfCapacity(share)) => record.rate_permille = Some(whole(share.percent() * 10.0)),
     }
+    record
 }
 
 #[cfg(test)]

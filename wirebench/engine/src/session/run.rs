@@ -1,7 +1,6 @@
 //! A whole run, from its specification to its record.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -20,22 +19,12 @@ use crate::measure::side::Side;
 use crate::measure::staging::Staging;
 use crate::session::checkout::{self, CheckedOutSide};
 use crate::session::prepare::Prepared;
-use crate::session::recorder::{self, Recorder, started_run};
-use crate::session::spec::{Part, Purpose, RunSpec};
-use crate::session::stage::StageTime;
-use crate::session::stage::{measure_stages, screen_stage};
+use crate::session::recorder::{self, Recorded, Recorder, started_run};
+use crate::session::spec::{Purpose, RunSpec};
+use crate::session::stage::{StageTime, measure_stages, screen_stage};
 use crate::session::variants::{self, VariantPlan};
 use crate::session::warm_up::Limits;
 use crate::session::{Session, Setup, calibrate, counting, prepare};
-
-/// A finished run: its record, and the folder that it is in.
-#[derive(Debug)]
-pub struct Recorded {
-    /// The record, as run.json has it.
-    pub run: Run,
-    /// The run's folder.
-    pub folder: PathBuf,
-}
 
 /// The candidate declares none of the chosen series.
 #[derive(Debug, thiserror::Error)]
@@ -93,29 +82,20 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         sides: &sides,
         keep_raw: spec.keep_raw,
     };
-    let slowed_down = slowed_down(spec, &setup, &mut recorder)?;
+    let slowed_down = match spec.purpose {
+        Purpose::SelfTest(worse) => Some(calibrate::slowed_down(&setup, &mut recorder, worse)?),
+        Purpose::Measure => None,
+    };
     let setup = Setup {
         sides: slowed_down.as_deref().unwrap_or(&sides),
         ..setup
     };
-    recorder.save()?;
+    recorder::save(&recorder.run, &recorder.folder)?;
     counting::count(&setup, &mut recorder, &project.config.count)?;
-    let screen = screen(&series, &plan, spec.rounds);
-    let recorder = load(spec, setup, recorder, &screen, compares)?;
-    Ok(Recorded {
-        run: recorder.run,
-        folder: recorder.folder,
-    })
-}
-
-/// For a self-test: the sides with a candidate that wastes CPU time in each request.
-fn slowed_down(spec: &RunSpec, setup: &Setup, recorder: &mut Recorder) -> anyhow::Result<Option<Vec<Side>>> {
-    let Purpose::SelfTest(worse) = spec.purpose else {
-        return Ok(None);
-    };
-    recorder.run.trigger = "selftest".into();
-    let burns = calibrate::burns(setup, recorder, worse)?;
-    Ok(Some(calibrate::slowed_down(setup.sides, recorder, &burns)))
+    let loaded = series.iter().zip(&plan.entries);
+    let loaded = loaded.filter(|(one, entry)| !one.load.is_counted() && !entry.variants.is_empty());
+    let screen = screen_stage(loaded.map(|(one, _)| one.id.clone()).collect(), spec.rounds);
+    load(spec, setup, recorder, &screen, compares)
 }
 
 /// The record of the run, without series.
@@ -177,7 +157,8 @@ fn includes(spec: &RunSpec, counted: bool) -> bool {
 
 /// Whether a series of the candidate is in this machine's part of the run, needed and chosen.
 fn is_chosen(spec: &RunSpec, series: &PlannedSeries) -> bool {
-    spec.part.has(&series.id) && includes(spec, series.load.is_counted())
+    let is_in_part = spec.part.is_none_or(|part| part.series.contains(&series.id));
+    is_in_part && includes(spec, series.load.is_counted())
 }
 
 /// The series to measure, and the variants of each.
@@ -185,20 +166,17 @@ fn planned<'a>(spec: &RunSpec<'a>, sides: &[CheckedOutSide]) -> anyhow::Result<(
     let has_hosts = spec.server_host.is_some() || spec.driver_host.is_some();
     let mut series = spec.series.clone();
     let mut plan = variants::plan(sides, &series, spec.profile.1, spec.selection)?;
-    let unfit: BTreeSet<String> = series
-        .iter()
-        .filter(|one| has_hosts && !remote::fits(one))
-        .map(|one| one.id.clone())
-        .collect();
+    let unfit = series.iter().filter(|one| has_hosts && !remote::fits(one));
+    let unfit: BTreeSet<String> = unfit.map(|one| one.id.clone()).collect();
     let fits = |id: &str, counted| !(unfit.contains(id) || counted && has_hosts);
     let is_wanted = |id: &str, counted| fits(id, counted) && includes(spec, counted);
     plan.narrow(
         &mut series,
         |one| is_chosen(spec, one) && fits(&one.id, one.load.is_counted()),
-        |one| spec.part.records_removed() && is_wanted(&one.id, one.is_counted()),
+        |one| spec.part.is_none_or(|part| part.records_removed) && is_wanted(&one.id, one.is_counted()),
     );
     // A shard may be empty.
-    if spec.part == Part::Whole && plan.entries.iter().all(|entry| entry.variants.is_empty()) {
+    if spec.part.is_none() && plan.entries.iter().all(|entry| entry.variants.is_empty()) {
         return Err(NothingToMeasure.into());
     }
     Ok((series, plan))
@@ -211,7 +189,7 @@ fn load<'a>(
     recorder: Recorder,
     screen: &run::Stage,
     compares: bool,
-) -> anyhow::Result<Recorder> {
+) -> anyhow::Result<Recorded> {
     let time = if compares {
         StageTime::first(spec.budget)
     } else {
@@ -221,10 +199,9 @@ fn load<'a>(
     if compares {
         session.limits = Limits::within(spec.budget, screen.series.len());
     }
-    if screen.series.is_empty() {
-        return session.finish();
+    if !screen.series.is_empty() {
+        measure_stages(&mut session, screen, time, spec.second_stage)?;
     }
-    measure_stages(&mut session, screen, time, spec.second_stage)?;
     session.finish()
 }
 
@@ -240,11 +217,4 @@ fn staged(project: &Project, checked_out: &[CheckedOutSide], compares: bool) -> 
         )
     })?;
     Ok((sides, staging))
-}
-
-/// The first stage: every series that can be loaded.
-fn screen(series: &[PlannedSeries], plan: &VariantPlan, rounds: u32) -> run::Stage {
-    let loaded = series.iter().zip(&plan.entries);
-    let loaded = loaded.filter(|(one, entry)| !one.load.is_counted() && !entry.variants.is_empty());
-    screen_stage(loaded.map(|(one, _)| one.id.clone()).collect(), rounds)
 }

@@ -24,34 +24,13 @@ pub enum Purpose {
     SelfTest(Percent),
 }
 
-/// The part of a run that one machine measures.
+/// The part of a run that one of several machines measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// All of it.
-    Whole,
-    /// One of several shards.
-    Shard {
-        /// The ids of its series.
-        series: &'a BTreeSet<String>,
-        /// Whether it also records the series that only the baseline declares, which are in no part: one shard does.
-        records_removed: bool,
-    },
-}
-
-impl Part<'_> {
-    pub(super) fn has(self, id: &str) -> bool {
-        match self {
-            Self::Whole => true,
-            Self::Shard { series, .. } => series.contains(id),
-        }
-    }
-
-    pub(super) const fn records_removed(self) -> bool {
-        match self {
-            Self::Whole => true,
-            Self::Shard { records_removed, .. } => records_removed,
-        }
-    }
+pub struct Part<'a> {
+    /// The ids of its series.
+    pub series: &'a BTreeSet<String>,
+    /// Whether it also records the series that only the baseline declares, which are in no part: one shard does.
+    pub records_removed: bool,
 }
 
 /// What a run measures, and how.
@@ -68,8 +47,8 @@ pub struct RunSpec<'a> {
     pub series: Vec<PlannedSeries<'a>>,
     /// Only counted series (true), or only timed ones (false); `None` for both.
     pub counted: Option<bool>,
-    /// The part of the run that this machine measures.
-    pub part: Part<'a>,
+    /// The part of the run that this machine measures; `None` for all of it.
+    pub part: Option<Part<'a>>,
     /// Rounds of each series and variant in the first stage.
     pub rounds: u32,
     /// Seed of the order of rounds.

@@ -9,7 +9,7 @@ use crate::session::pairs::{given_up, tally};
 use wirebench_declare::plan::budget::{NextStage, Screen, is_late};
 use wirebench_declare::plan::rerun::FEWEST_PAIRS;
 use wirebench_declare::plan::{Slot, Stretch, pairs};
-use wirebench_record::run::{Round, Run, Stage, Variant};
+use wirebench_record::run::{Run, Stage, Variant};
 
 /// A series of a stage: its index in the run, and the variants that are measured of it.
 pub type Member = (usize, Vec<Variant>);
@@ -43,7 +43,9 @@ pub trait StagedRun {
     ///
     /// # Errors
     /// When the plan cannot be written.
-    fn enter(&mut self, stage: &Stage, kind: &'static str, slots: &[Slot]) -> anyhow::Result<()>;
+    fn enter(&mut self, _stage: &Stage, _kind: &'static str, _slots: &[Slot]) -> anyhow::Result<()> {
+        Ok(())
+    }
 
     /// Measures the slots of one round and records them. After `deadline` no new pair begins.
     ///
@@ -125,10 +127,10 @@ pub(super) fn measure_stage(
 /// True if a first stage with that many whole rounds ends now, to leave time for the second.
 fn ends_early(run: &Run, time: StageTime, whole: u32, second_stage: SecondStage) -> bool {
     let now = Instant::now();
-    let Some((screen, left)) = time.screen(whole, now).zip(time.left(now)) else {
-        return false;
-    };
-    screen.ends(second_stage(run, left).needed)
+    time.screen(whole, now).is_some_and(|screen| {
+        let left = screen.budget.saturating_sub(screen.spent);
+        screen.ends(second_stage(run, left).needed)
+    })
 }
 
 /// Measures extra pairs, a round of them at a time, until no series wants another or the time is over.
@@ -141,7 +143,10 @@ fn measure_extra_pairs(
     while session.is_paired() && !time.is_late(Instant::now()) {
         let run = session.run();
         let wants_another = |(series, variants): &&Member| {
-            variants.len() > 1 && wants_another_pair(&run.series[*series].rounds, variants, stage)
+            let rounds = &run.series[*series].rounds;
+            let tally = tally(rounds, variants, stage.number, stage.rounds);
+            // It has too few whole pairs, may have more, and is not given up.
+            variants.len() > 1 && tally.wants_another() && !given_up(rounds, variants[0])
         };
         let extra: Vec<Member> = members.iter().filter(wants_another).cloned().collect();
         if extra.is_empty() {
@@ -158,11 +163,6 @@ fn measure_extra_pairs(
         }
     }
     Ok(Ending::Whole)
-}
-
-/// True if a series has too few whole pairs in a stage, may have more, and is not given up.
-fn wants_another_pair(rounds: &[Round], variants: &[Variant], stage: &Stage) -> bool {
-    tally(rounds, variants, stage.number, stage.rounds).wants_another() && !given_up(rounds, variants[0])
 }
 
 /// Plans rounds of these series, after those that are planned already.
@@ -241,11 +241,6 @@ impl StageTime {
         }
     }
 
-    /// The time left; `None` without a limit.
-    pub fn left(self, now: Instant) -> Option<Duration> {
-        Some(self.end?.saturating_duration_since(now))
-    }
-
     /// True if the time of the next stage has begun.
     pub fn is_late(self, now: Instant) -> bool {
         let screen = self.screen(0, now);
@@ -268,7 +263,7 @@ mod tests {
     use super::*;
     use crate::normalise::failed_round;
     use std::cell::RefCell;
-    use wirebench_record::run::RoundStatus;
+    use wirebench_record::run::{Round, RoundStatus};
 
     const BOTH: [Variant; 2] = [Variant::Baseline, Variant::Candidate];
     const HOUR: Duration = Duration::from_secs(3600);

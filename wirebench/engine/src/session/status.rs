@@ -5,12 +5,11 @@ use jiff::Timestamp;
 use wirebench_record::counts::{CountStatus, Counts};
 use wirebench_record::run::{Round, RoundStatus, Run, RunStatus, Series, SeriesStatus, Variant};
 
-/// Derives the status of each series from its rounds or counts, and the run's from its series. The run ends now; `variants` gives
-/// what is measured of a series, by index; `unfinished` if the run ended before all could be measured.
-pub fn conclude<'a>(run: &mut Run, variants: impl Fn(usize) -> &'a [Variant], unfinished: bool) {
+/// Derives the status of each series from its rounds or counts, and the run's from its series. The run ends now; `variants` are
+/// those that are measured of each series; `unfinished` if the run ended before all could be measured.
+pub(super) fn conclude(run: &mut Run, variants: &[Vec<Variant>], unfinished: bool) {
     let planned: Vec<usize> = run.series.iter().map(|series| planned_rounds(run, series)).collect();
-    for (index, (series, planned)) in run.series.iter_mut().zip(planned).enumerate() {
-        let variants = variants(index);
+    for ((series, planned), variants) in run.series.iter_mut().zip(planned).zip(variants) {
         (series.status, series.reason) = if series.same_program && variants.is_empty() {
             let why = "the same program on both sides: nothing was measured";
             (SeriesStatus::Ok, Some(why.to_owned()))
@@ -36,10 +35,8 @@ fn of_series(
     // The null is measured only in a random part of the rounds.
     for variant in variants.iter().filter(|variant| **variant != Variant::Null) {
         let own: Vec<&Round> = rounds.iter().filter(|round| round.variant == *variant).collect();
-        let (mut status, mut reason) = of_rounds(&own, planned, unfinished);
-        if variants.len() > 1 {
-            reason = reason.map(|reason| format!("{}: {reason}", variant.name()));
-        }
+        let (mut status, reason) = of_rounds(&own, planned, unfinished);
+        let reason = reason.map(|reason| of_variant(reason, *variant, variants));
         if *variant == Variant::Reference && status == SeriesStatus::Failed {
             // A trend loses a point, but baseline and candidate can still be compared.
             status = SeriesStatus::Partial;
@@ -69,12 +66,8 @@ fn of_counts(counts: &[Counts], variants: &[Variant]) -> (SeriesStatus, Option<S
                     CountStatus::Failed => SeriesStatus::Failed,
                     CountStatus::Skipped => SeriesStatus::Skipped,
                 };
-                let several = variants.len() > 1;
-                let named = |reason: &String| match several {
-                    true => format!("{}: {reason}", variant.name()),
-                    false => reason.clone(),
-                };
-                (status, counts.reason.as_ref().map(named))
+                let reason = counts.reason.clone();
+                (status, reason.map(|reason| of_variant(reason, *variant, variants)))
             }
         };
         if rank(found.0) > rank(worst.0) || worst.1.is_none() {
@@ -82,6 +75,14 @@ fn of_counts(counts: &[Counts], variants: &[Variant]) -> (SeriesStatus, Option<S
         }
     }
     worst
+}
+
+/// A reason with its variant, where there are several.
+fn of_variant(reason: String, variant: Variant, variants: &[Variant]) -> String {
+    match variants {
+        [_] => reason,
+        _ => format!("{}: {reason}", variant.name()),
+    }
 }
 
 /// The status of a run, by its series.

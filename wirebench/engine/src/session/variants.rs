@@ -58,33 +58,29 @@ impl VariantPlan {
         }
     }
 
-    /// Prepares the comparison of sides that have been built: leaves out identical programs unless `measure_identical`, and adds
-    /// the null.
+    /// Prepares the comparison of sides that have been built: unless `measure_identical`, skips series whose server is the same program
+    /// on both sides (with a reference, candidate and reference are still measured, for the trend); adds the null wherever a baseline
+    /// is measured against a candidate.
     pub(super) fn compare(&mut self, series: &[PlannedSeries], sides: &[CheckedOutSide], measure_identical: bool) {
-        if !measure_identical {
-            self.leave_out(series, &checkout::same_programs(sides));
-        }
-        self.add_null();
-    }
-
-    /// Skips series whose server is the same program on both sides. With a reference, candidate and reference are still
-    /// measured, for the trend.
-    fn leave_out(&mut self, series: &[PlannedSeries], same: &BTreeSet<String>) {
-        for (one, entry) in series.iter().zip(&mut self.entries) {
-            if same.contains(&one.server.name) && entry.compares() {
-                entry.same_program = true;
-                entry.variants.retain(|variant| *variant != Variant::Baseline);
-                if entry.variants == [Variant::Candidate] {
-                    entry.variants.clear();
-                }
+        let same = if measure_identical {
+            BTreeSet::new()
+        } else {
+            checkout::same_programs(sides)
+        };
+        for (one, entry) in series
+            .iter()
+            .zip(&mut self.entries)
+            .filter(|(_, entry)| entry.compares())
+        {
+            if !same.contains(&one.server.name) {
+                entry.variants.push(Variant::Null);
+                continue;
             }
-        }
-    }
-
-    /// Adds the null wherever a baseline is measured against a candidate.
-    fn add_null(&mut self) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.compares()) {
-            entry.variants.push(Variant::Null);
+            entry.same_program = true;
+            entry.variants.retain(|variant| *variant != Variant::Baseline);
+            if entry.variants == [Variant::Candidate] {
+                entry.variants.clear();
+            }
         }
     }
 

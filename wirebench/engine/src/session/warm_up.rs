@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use log::Level;
 
 use crate::count::busy;
-use crate::measure::error::MeasureError;
+use crate::measure::error::{MeasureError, written};
 use crate::measure::side::Side;
-use crate::measure::slot::RunningTarget;
 use crate::measure::staging::is_native;
 use crate::normalise;
 use crate::session::Session;
@@ -103,17 +102,15 @@ impl Session<'_> {
             return Ok(0);
         }
         let is_judged = |variant: &&Variant| matches!(variant, Variant::Baseline | Variant::Candidate);
-        let judged: Vec<Variant> = self.setup.entries[index]
-            .variants
-            .iter()
-            .filter(is_judged)
-            .copied()
-            .collect();
-        let is_broken = |variant: &Variant| {
-            let broken_driver = self.setup.prepared.broken_drivers.contains_key(&series.driver.name);
-            broken_driver || self.side(*variant).broken.contains_key(&series.server.name)
-        };
-        if judged.iter().any(is_broken) || judged.iter().all(|variant| is_compiled(self.side(*variant), series)) {
+        let variants = self.setup.entries[index].variants.iter();
+        let judged: Vec<Variant> = variants.filter(is_judged).copied().collect();
+        let prepared = self.setup.prepared;
+        let is_broken = |variant: &Variant| prepared.broken(series, self.setup.side(*variant)).is_some();
+        if judged.iter().any(is_broken)
+            || judged
+                .iter()
+                .all(|variant| is_compiled(self.setup.side(*variant), series))
+        {
             return Ok(0);
         }
         let mut requests = 0;
@@ -131,8 +128,7 @@ impl Session<'_> {
     /// Loads a fresh server part by part until it is warm.
     fn observe(&self, series: &PlannedSeries, index: usize, variant: Variant) -> Result<u64, MeasureError> {
         let slot = before_rounds(index, variant);
-        let name = format!("warm-up-{}-{}", variant.name(), series.id);
-        let folder = self.recorder.folder.join("raw").join(name);
+        let folder = self.raw_folder(&format!("warm-up-{}-{}", variant.name(), series.id));
         fs::create_dir_all(&folder).map_err(|error| MeasureError::Failed(error.to_string()))?;
         let found = self.observe_in(series, slot, &folder);
         if !self.setup.keep_raw {
@@ -152,7 +148,10 @@ impl Session<'_> {
             search: None,
             ..series.load.clone()
         };
-        let mut target = RunningTarget::start(harness, series, self.side(slot.variant), folder.to_path_buf())?;
+        let side = self.setup.side(slot.variant);
+        let mut target = harness.start(side, &side.server_of(series), folder)?;
+        let request = harness.request(series, &target)?;
+        request.check(&target.front.address)?;
         let began = Instant::now();
         let mut parts: Vec<Part> = Vec::new();
         let requests = loop {
@@ -161,7 +160,7 @@ impl Session<'_> {
                 load: load(requests.min(MOST_REQUESTS / 2)),
                 ..series.clone()
             };
-            let measured = target.load(&part)?;
+            let measured = harness.measure_load(&part, folder, &request, &mut target, 0)?;
             let round = normalise::round(self.setup.jq, &part, slot, &measured, folder);
             if round.status != RoundStatus::Ok && round.ok_count.unwrap_or(0) < requests {
                 return Err(MeasureError::Failed(round.reason.unwrap_or_default()));
@@ -169,7 +168,7 @@ impl Session<'_> {
             parts.push(Part {
                 requests: round.ok_count.unwrap_or(0),
                 cpu_ns: round.server_cpu_ns.map_or(0, CpuTime::total),
-                wall_ns: nanos(measured.driven.wall),
+                wall_ns: nanos(measured.wall),
             });
             if let Some(needed) = requests_needed(&parts) {
                 break needed;
@@ -178,7 +177,7 @@ impl Session<'_> {
                 break requests_needed_at_most(&parts, busy::slowdown(harness.cores.available));
             }
         };
-        target.stop()?;
+        written(folder, target.stop())?;
         Ok(requests)
     }
 
@@ -245,10 +244,7 @@ fn is_compiled(side: &Side, series: &PlannedSeries) -> bool {
     let tier = format!("{server}/");
     let own = fs::canonicalize(&side.folder).unwrap_or_else(|_| side.folder.clone());
     let is_own = |command: &Vec<String>| {
-        let program = command
-            .first()
-            .map(Path::new)
-            .and_then(|program| fs::canonicalize(program).ok());
+        let program = command.first().map(fs::canonicalize).and_then(Result::ok);
         program.is_some_and(|program| program.starts_with(&own) && is_native(&program))
     };
     (side.programs.iter())

@@ -98,15 +98,7 @@ pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireR
 }
 
 fn get_with_ca(address: &str, protocol: Protocol, path: &str, ca: Option<PathBuf>) -> Result<WireResponse, ProbeError> {
-    let request = WireRequest {
-        protocol,
-        method: "GET".into(),
-        path: path.into(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        ca,
-    };
-    send(address, &request, PATIENCE)
+    send(address, &WireRequest::get(protocol, path.into(), ca), PATIENCE)
 }
 
 /// The head of the response to a GET of `/`.

@@ -14,7 +14,7 @@ use wirebench_declare::args::Arg;
 use wirebench_declare::server::Server;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::listening::{self, Tree};
-use wirebench_engine::measure::process::{describe_exit, tail};
+use wirebench_engine::measure::process::{Group, describe_exit, tail};
 use wirebench_engine::measure::side::Side;
 use wirebench_engine::measure::target::{LaunchContext, Target};
 
@@ -130,7 +130,12 @@ impl Launcher<'_> {
         let address = target.front.address.rsplit_once(':');
         let port = address.and_then(|(_, port)| port.parse().ok()).unwrap_or_default();
         let began = Instant::now();
-        let group = target.front.group.local_id().ok_or("it runs on another host")?;
+        let group = target
+            .front
+            .group
+            .local()
+            .map(Group::id)
+            .ok_or("it runs on another host")?;
         loop {
             if !listening::of(group).is_empty() {
                 let listened_after = began.elapsed();
@@ -231,7 +236,7 @@ impl Running {
 
 /// Ends a target, also processes of it that went into groups of their own.
 fn end(target: Target) {
-    let tree = target.front.group.local_id().map(Tree::of);
+    let tree = target.front.group.local().map(|group| Tree::of(group.id()));
     // An error means that it has ended already.
     let _ = target.stop();
     if let Some(tree) = tree {

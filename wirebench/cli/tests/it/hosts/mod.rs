@@ -354,11 +354,6 @@ fn load_comes_from_another_host_with_its_cpu_time_its_raw_output_and_the_network
                     "{id}: {time} is {ms} ms over a link of 10 ms"
                 );
             }
-            // The kernel of the server's machine is this one.
-            assert!(
-                round["processes"][0]["sent_bytes_per_s"].as_u64().unwrap() > 0,
-                "{id}: {round}"
-            );
         }
     }
     let text = record.to_string();

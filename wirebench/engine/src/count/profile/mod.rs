@@ -17,8 +17,7 @@ mod symbols;
 mod tree;
 mod wrappers;
 
-pub use frame::Rule;
-pub use frame::{Frame, Origin};
+pub use frame::{Frame, Origin, Rule};
 pub use lines::{Lines, RunCost};
 pub use per_request::{FunctionSpending, PerRequest, per_request};
 pub use stacks::{FrameId, Stacks};

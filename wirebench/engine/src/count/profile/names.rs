@@ -58,23 +58,32 @@ pub(super) enum Closures {
 
 /// A path's parts, split at every `::` outside of brackets.
 fn parts(name: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0usize);
-    let mut before = ' ';
-    for (at, c) in name.char_indices() {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    for (at, _) in outermost(name).filter(|(_, c)| *c == ':') {
+        if at > start && name[..at].ends_with(':') {
+            parts.push(&name[start..at - 1]);
+            start = at + 1;
+        }
+    }
+    parts.push(&name[start..]);
+    parts
+}
+
+/// The characters of a name outside of brackets, each with its place; also the brackets that open there, and those that close what is
+/// not open. `->` is no bracket.
+pub(super) fn outermost(name: &str) -> impl Iterator<Item = (usize, char)> {
+    let (mut depth, mut before) = (0usize, ' ');
+    name.char_indices().filter(move |(_, c)| {
+        let is_outermost = depth == 0;
         match c {
             '<' | '(' | '[' | '{' => depth += 1,
             '>' if before == '-' => {}
             '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ':' if depth == 0 && before == ':' && at > start => {
-                parts.push(&name[start..at - 1]);
-                start = at + 1;
-            }
             _ => {}
         }
-        before = c;
-    }
-    parts.push(&name[start..]);
-    parts
+        before = *c;
+        is_outermost
+    })
 }
 
 /// Whether valgrind wrote an address in place of a name.

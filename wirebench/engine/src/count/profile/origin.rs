@@ -1,6 +1,7 @@
 //! Determines a function's owner: by its source file if line tables name one, else by its name.
 
 use crate::count::profile::frame::Origin;
+use crate::count::profile::names::outermost;
 
 /// Allocators' functions by exact name: the entries, and glibc's inner ones.
 const ALLOCATOR: &[&str] = &[
@@ -106,13 +107,10 @@ fn is_go_standard(file: &str) -> bool {
 
 fn named_standard(name: &str) -> bool {
     match name.strip_prefix('<') {
-        Some(rest) => {
-            let (inner, _) = to_closing_bracket(rest);
-            match split_trait(inner) {
-                (of, Some(implemented)) => is_rooted(implemented) && (is_rooted(of) || !of.contains("::")),
-                (of, None) => is_rooted(of) || !of.contains("::"),
-            }
-        }
+        Some(rest) => match split_trait(to_closing_bracket(rest)) {
+            (of, Some(implemented)) => is_rooted(implemented) && (is_rooted(of) || !of.contains("::")),
+            (of, None) => is_rooted(of) || !of.contains("::"),
+        },
         None => is_rooted(after_return_type(name)),
     }
 }
@@ -135,51 +133,26 @@ fn is_rooted(path: &str) -> bool {
     }
 }
 
-/// The texts before and after the `>` that closes an already opened `<`.
-fn to_closing_bracket(text: &str) -> (&str, &str) {
-    let mut depth = 0usize;
-    let mut before = ' ';
-    for (at, c) in text.char_indices() {
-        match c {
-            '<' => depth += 1,
-            '>' if before == '-' => {}
-            '>' if depth == 0 => return (&text[..at], &text[at + 1..]),
-            '>' => depth -= 1,
-            _ => {}
-        }
-        before = c;
-    }
-    (text, "")
+/// The text before the `>` that closes an already opened `<`.
+fn to_closing_bracket(text: &str) -> &str {
+    let mut ends = outermost(text).filter(|(at, c)| *c == '>' && !text[..*at].ends_with('-'));
+    ends.next().map_or(text, |(at, _)| &text[..at])
 }
 
 /// `T as Trait` in its two parts, at the outermost level.
 fn split_trait(inner: &str) -> (&str, Option<&str>) {
-    let mut depth = 0usize;
-    for (at, c) in inner.char_indices() {
-        match c {
-            '<' | '(' | '[' => depth += 1,
-            '>' | ')' | ']' => depth = depth.saturating_sub(1),
-            ' ' if depth == 0 && inner[at..].starts_with(" as ") => return (&inner[..at], Some(&inner[at + 4..])),
-            _ => {}
-        }
+    let mut places = outermost(inner).filter(|(at, _)| inner[*at..].starts_with(" as "));
+    match places.next() {
+        Some((at, _)) => (&inner[..at], Some(&inner[at + 4..])),
+        None => (inner, None),
     }
-    (inner, None)
 }
 
 /// A C++ template's name begins with its return type: `void std::sort<int*>(int*, int*)`.
 fn after_return_type(name: &str) -> &str {
-    let mut depth = 0usize;
-    let mut start = 0;
-    for (at, c) in name.char_indices() {
-        match c {
-            '(' if depth == 0 => break,
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            ' ' if depth == 0 => start = at + 1,
-            _ => {}
-        }
-    }
-    &name[start..]
+    let before_arguments = outermost(name).take_while(|(_, c)| *c != '(');
+    let last = before_arguments.filter(|(_, c)| *c == ' ').last();
+    last.map_or(name, |(at, _)| &name[at + 1..])
 }
 
 #[cfg(test)]

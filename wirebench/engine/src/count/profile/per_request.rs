@@ -1,10 +1,9 @@
 //! The cost of one request by call stack: the slope between short and long runs, so that start and stop cancel out.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::count::profile::frame::Rule;
-use crate::count::profile::frame::{Frame, Origin};
+use crate::count::profile::frame::{Frame, Origin, Rule};
 use crate::count::profile::stacks::Stacks;
 use crate::count::profile::wrappers;
 use wirebench_record::counts::CallerCost;
@@ -12,11 +11,9 @@ use wirebench_record::counts::CallerCost;
 /// Costs per request by call stack.
 #[derive(Debug, Clone)]
 pub struct PerRequest {
-    frames: Vec<Frame>,
-    /// Outermost frame first; in units of 1 / `divisor` a request, so that sums are exact.
-    stacks: HashMap<Box<[usize]>, i128>,
+    /// In units of 1 / `divisor` a request, so that sums are exact.
+    stacks: Stacks,
     divisor: f64,
-    rule: Rule,
 }
 
 /// The mean of the long runs less the mean of the short ones, divided by the difference in requests, for each stack. A stack
@@ -25,18 +22,14 @@ pub struct PerRequest {
 /// Empty if there are no short runs, no long runs, or no difference in requests.
 pub fn per_request(few: &[&Stacks], many: &[&Stacks], more_requests: u64) -> PerRequest {
     let mut slopes = PerRequest {
-        frames: Vec::new(),
-        stacks: HashMap::new(),
+        stacks: Stacks::new(many.first().map_or(Rule::Instructions, |stacks| stacks.rule())),
         divisor: as_float(few.len() as i128 * many.len() as i128) * as_float(more_requests.into()),
-        rule: many.first().map_or(Rule::Instructions, |stacks| stacks.rule()),
     };
     if slopes.divisor > 0.0 {
-        let mut ids = HashMap::new();
-        for stacks in few {
-            slopes.add(stacks, -(many.len() as i128), &mut ids);
-        }
-        for stacks in many {
-            slopes.add(stacks, few.len() as i128, &mut ids);
+        for (runs, times) in [(few, -(many.len() as i128)), (many, few.len() as i128)] {
+            for stacks in runs {
+                slopes.stacks.absorb(stacks, times);
+            }
         }
     }
     slopes
@@ -104,32 +97,19 @@ fn system_call<'a>(
 }
 
 impl PerRequest {
-    fn add(&mut self, stacks: &Stacks, times: i128, ids: &mut HashMap<Frame, usize>) {
-        let mut here = Vec::with_capacity(stacks.frames().len());
-        for frame in stacks.frames() {
-            here.push(*ids.entry(frame.clone()).or_insert(self.frames.len()));
-            if ids.len() > self.frames.len() {
-                self.frames.push(frame.clone());
-            }
-        }
-        for (stack, cost) in stacks.by_id() {
-            let stack: Box<[usize]> = stack.iter().map(|id| here[id.0 as usize]).collect();
-            *self.stacks.entry(stack).or_insert(0) += i128::from(cost) * times;
-        }
-    }
-
     /// The whole cost of a request.
     pub fn total(&self) -> f64 {
-        as_float(self.stacks.values().sum()) / self.divisor.max(1.0)
+        as_float(self.stacks.total()) / self.divisor.max(1.0)
     }
 
     /// What functions cost: the `at_most` most expensive ones, whatever the sign, in the order of their own cost.
     /// Functions without any charged cost are left out.
     pub fn functions(&self, at_most: usize) -> Vec<FunctionSpending> {
         let mut by_name: BTreeMap<&str, Sums> = BTreeMap::new();
-        for (stack, cost) in &self.stacks {
-            let frames: Vec<&Frame> = stack.iter().map(|&at| &self.frames[at]).collect();
-            let owner = frames.get(self.rule.owner(&frames)).map_or("", |frame| &frame.function);
+        for (frames, cost) in self.stacks.iter() {
+            let owner = frames
+                .get(self.stacks.rule().owner(&frames))
+                .map_or("", |frame| &frame.function);
             by_name.entry(owner).or_default().own += cost;
             if let Some(frame) = innermost_own(&frames) {
                 *by_name.entry(&frame.function).or_default().blamed.get_or_insert(0) += cost;
@@ -157,15 +137,14 @@ impl PerRequest {
     /// function. The caller is the innermost function of the project's, unless that one is around nearly all that the
     /// program does; else the nearest that is neither the C library's nor the language's.
     pub fn callers(&self, calls: &BTreeSet<String>) -> Vec<CallerCost> {
-        let whole: i128 = self.stacks.values().sum();
+        let whole = self.stacks.total();
         let around_all: BTreeSet<String> = (self.functions(usize::MAX).into_iter())
             .filter(|spent| spent.inclusive > as_float(whole) / self.divisor * AROUND_ALL)
             .map(|spent| spent.function)
             .collect();
         let by_number = self.by_number(calls);
         let mut callers: BTreeMap<(&str, &str), i128> = BTreeMap::new();
-        for (stack, cost) in &self.stacks {
-            let frames: Vec<&Frame> = stack.iter().map(|&at| &self.frames[at]).collect();
+        for (frames, cost) in self.stacks.iter() {
             let Some((call, wrapper)) = system_call(&frames, calls, by_number) else {
                 continue;
             };
@@ -191,7 +170,7 @@ impl PerRequest {
     /// The system call that the program makes through `syscall`: the only one that no function is named after. `None` if
     /// there are several, because the number that `syscall` gets is not in its name.
     fn by_number<'a>(&self, calls: &'a BTreeSet<String>) -> Option<&'a str> {
-        let bare: BTreeSet<&str> = (self.frames.iter().filter(|frame| may_make_calls(frame)))
+        let bare: BTreeSet<&str> = (self.stacks.frames().iter().filter(|frame| may_make_calls(frame)))
             .map(|frame| wrappers::bare(&frame.function))
             .collect();
         let is_named = |call: &str| call != wrappers::LOCKS && bare.iter().any(|bare| wrappers::makes(bare, call));
@@ -207,8 +186,8 @@ impl PerRequest {
     /// 1,000 requests in whole units; stacks that round to 0 or less are left out.
     pub fn folded(&self) -> String {
         let mut lines: BTreeMap<String, i128> = BTreeMap::new();
-        for (stack, cost) in &self.stacks {
-            let names: Vec<String> = stack.iter().map(|&at| folded_name(&self.frames[at].function)).collect();
+        for (frames, cost) in self.stacks.iter() {
+            let names: Vec<String> = frames.iter().map(|frame| folded_name(&frame.function)).collect();
             *lines.entry(names.join(";")).or_insert(0) += cost * 1000;
         }
         lines

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::count::profile::frame::Frame;
-use crate::count::profile::frame::Rule;
+use crate::count::profile::frame::{Frame, Rule};
 
 /// A frame of one [`Stacks`]; it has no meaning in another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,7 +14,8 @@ pub struct Stacks {
     rule: Rule,
     frames: Vec<Frame>,
     ids: HashMap<Frame, FrameId>,
-    costs: HashMap<Box<[FrameId]>, u64>,
+    /// Differences between runs may be negative.
+    costs: HashMap<Box<[FrameId]>, i128>,
 }
 
 impl Stacks {
@@ -40,46 +40,34 @@ impl Stacks {
         id
     }
 
-    /// Adds a cost to a stack, outermost frame first, of ids from [`Self::frame`]. Sums saturate.
-    pub fn add(&mut self, stack: &[FrameId], cost: u64) {
+    /// Adds a cost to a stack, outermost frame first, of ids from [`Self::frame`].
+    pub fn add(&mut self, stack: &[FrameId], cost: i128) {
         match self.costs.get_mut(stack) {
-            Some(sum) => *sum = sum.saturating_add(cost),
+            Some(sum) => *sum += cost,
             None => {
                 self.costs.insert(stack.into(), cost);
             }
         }
     }
 
-    /// Adds every stack of another process of the same run.
-    pub fn absorb(&mut self, other: &Self) {
-        for (stack, cost) in other.iter() {
-            let ids: Vec<FrameId> = stack.into_iter().map(|frame| self.frame(frame.clone())).collect();
-            self.add(&ids, cost);
+    /// Adds so many times the cost of every stack of another run, or of another process of the same run.
+    pub fn absorb(&mut self, other: &Self, times: i128) {
+        let ids: Vec<FrameId> = other.frames.iter().map(|frame| self.frame(frame.clone())).collect();
+        for (stack, cost) in &other.costs {
+            let stack: Vec<FrameId> = stack.iter().map(|id| ids[id.0 as usize]).collect();
+            self.add(&stack, cost * times);
         }
     }
 
     /// The sum over all stacks.
-    pub fn total(&self) -> u64 {
-        self.costs.values().fold(0, |sum, &cost| sum.saturating_add(cost))
-    }
-
-    /// How many different stacks there are.
-    pub fn len(&self) -> usize {
-        self.costs.len()
-    }
-
-    /// Whether there is no stack at all.
-    pub fn is_empty(&self) -> bool {
-        self.costs.is_empty()
+    pub fn total(&self) -> i128 {
+        self.costs.values().sum()
     }
 
     /// Every stack, outermost frame first, with its cost; in no order.
-    pub fn iter(&self) -> impl Iterator<Item = (Vec<&Frame>, u64)> {
-        self.by_id().map(|(stack, cost)| (self.named(stack), cost))
-    }
-
-    pub(super) fn by_id(&self) -> impl Iterator<Item = (&[FrameId], u64)> {
-        self.costs.iter().map(|(stack, &cost)| (&**stack, cost))
+    pub fn iter(&self) -> impl Iterator<Item = (Vec<&Frame>, i128)> {
+        let named = |stack: &[FrameId]| stack.iter().map(|id| &self.frames[id.0 as usize]).collect();
+        self.costs.iter().map(move |(stack, cost)| (named(stack), *cost))
     }
 
     pub(super) fn frames(&self) -> &[Frame] {
@@ -88,10 +76,6 @@ impl Stacks {
 
     pub(super) fn rule(&self) -> Rule {
         self.rule
-    }
-
-    fn named(&self, stack: &[FrameId]) -> Vec<&Frame> {
-        stack.iter().map(|id| &self.frames[id.0 as usize]).collect()
     }
 }
 
@@ -114,10 +98,10 @@ mod tests {
         stacks.add(&[main, work], 3);
         stacks.add(&[main], 1);
         stacks.add(&[main, work], 4);
-        assert_eq!((stacks.len(), stacks.total()), (2, 8));
+        assert_eq!((stacks.costs.len(), stacks.total()), (2, 8));
         let deepest = stacks.iter().find(|(stack, _)| stack.len() == 2).unwrap();
         assert_eq!((deepest.0[1].function.as_str(), deepest.1), ("work", 7));
-        stacks.add(&[main], u64::MAX);
-        assert_eq!(stacks.total(), u64::MAX);
+        stacks.add(&[main], u64::MAX.into());
+        assert_eq!(stacks.total(), i128::from(u64::MAX) + 8);
     }
 }

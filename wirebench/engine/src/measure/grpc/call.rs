@@ -24,36 +24,30 @@ impl Call {
     /// # Errors
     /// When the file does not compile, the server has no reflection, or there is no such method.
     pub fn load(root: &Path, operation: &GrpcOperation, endpoint: Endpoint) -> Result<Self, String> {
-        let (service, _) = operation.call.split_once('/').unwrap_or((&operation.call, ""));
-        let Some(ProtoFile { proto, proto_root }) = &operation.proto else {
-            let reflection_error = |why: String| {
-                format!(
-                    "{}: server reflection does not tell its messages: {why}; name its file with proto and proto_root",
-                    operation.call
-                )
-            };
-            let set = reflection::files(endpoint, service).map_err(reflection_error)?;
-            let bytes = set.encode_to_vec();
-            let pool =
-                DescriptorPool::from_file_descriptor_set(set).map_err(|error| reflection_error(error.to_string()))?;
-            let call = Self::of(&pool, &operation.call).ok_or_else(|| {
-                reflection_error("the service has no such method; write \"package.Service/Method\"".into())
-            })?;
-            return Ok(Self {
-                protoset: Some(bytes),
-                ..call
-            });
+        let call = &operation.call;
+        let (service, _) = call.split_once('/').unwrap_or((call, ""));
+        let failed = |why: String| match &operation.proto {
+            Some(file) => format!("{}: {why}", file.proto),
+            None => format!(
+                "{call}: server reflection does not tell its messages: {why}; name its file with proto and proto_root"
+            ),
         };
-        let files = protox::compile([root.join(proto)], [root.join(proto_root)])
-            .map_err(|error| format!("{proto}: {error}"))?;
-        let pool =
-            DescriptorPool::from_file_descriptor_set(files).expect("protox only returns sets that it has resolved");
-        Self::of(&pool, &operation.call).ok_or_else(|| {
-            format!(
-                "{proto}: declares no method {}; write \"package.Service/Method\"",
-                operation.call
-            )
-        })
+        let (set, missing) = match &operation.proto {
+            Some(ProtoFile { proto, proto_root }) => (
+                protox::compile([root.join(proto)], [root.join(proto_root)])
+                    .map_err(|error| failed(error.to_string()))?,
+                format!("declares no method {call}"),
+            ),
+            None => {
+                let set = reflection::files(endpoint, service).map_err(failed)?;
+                (set, "the service has no such method".into())
+            }
+        };
+        let protoset = operation.proto.is_none().then(|| set.encode_to_vec());
+        let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| failed(error.to_string()))?;
+        let found = Self::of(&pool, call);
+        let found = found.ok_or_else(|| failed(format!("{missing}; write \"package.Service/Method\"")))?;
+        Ok(Self { protoset, ..found })
     }
 
     /// The method `package.Service/Method` of a descriptor pool; `None` if it has no such method.

@@ -1,7 +1,12 @@
 //! Where another host is: `ssh://user@host:port`, in the form that ssh itself takes.
 
 use std::fmt;
+use std::net::Ipv6Addr;
+use std::num::NonZeroU16;
 use std::str::FromStr;
+use std::sync::LazyLock;
+
+use regex::{Match, Regex};
 
 /// The address of a host for ssh; user and port may be left out, and are then those of ssh's own configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +29,7 @@ impl FromStr for Address {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.strip_prefix("ssh://").is_some_and(is_host_address) {
+        if is_host_address(text) {
             Ok(Self(text.to_owned()))
         } else {
             Err(format!(
@@ -34,29 +39,21 @@ impl FromStr for Address {
     }
 }
 
-/// Whether a text is `[USER@]HOST[:PORT]`; no part of it could be taken for an option or by a shell.
-fn is_host_address(text: &str) -> bool {
-    let (user, rest) = text
-        .rsplit_once('@')
-        .map_or((None, text), |(user, rest)| (Some(user), rest));
-    let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, port)) if host.parse::<std::net::Ipv6Addr>().is_ok() => (None, port),
-        Some(_) => return false,
-        None => {
-            let end = rest.find(':').unwrap_or(rest.len());
-            (Some(&rest[..end]), &rest[end..])
-        }
-    };
-    let is_port = port.is_empty()
-        || port
-            .strip_prefix(':')
-            .is_some_and(|port| port.parse() != Ok(0_u16) && port.parse::<u16>().is_ok());
-    user.is_none_or(is_word) && host.is_none_or(is_word) && is_port
-}
+/// `ssh://[USER@]HOST[:PORT]`; no part of it could be taken for an option or by a shell.
+static HOST: LazyLock<Regex> = LazyLock::new(|| {
+    let word = "[A-Za-z0-9._][A-Za-z0-9._-]*";
+    Regex::new(&format!(
+        r"^ssh://(?:{word}@)?(?:{word}|\[([0-9A-Fa-f:.]+)\])(?::([0-9]+))?$"
+    ))
+    .expect("a constant pattern")
+});
 
-fn is_word(word: &str) -> bool {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    !word.is_empty() && !word.starts_with('-') && word.chars().all(is_letter)
+fn is_host_address(text: &str) -> bool {
+    HOST.captures(text).is_some_and(|parts| {
+        let is_ip = |ip: Match| ip.as_str().parse::<Ipv6Addr>().is_ok();
+        let is_port = |port: Match| port.as_str().parse::<NonZeroU16>().is_ok();
+        parts.get(1).is_none_or(is_ip) && parts.get(2).is_none_or(is_port)
+    })
 }
 
 #[cfg(test)]

@@ -2,30 +2,30 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::anyhow;
 
 use crate::measure::process::tail;
 use crate::measure::remote::address::Address;
+use crate::measure::temporary_folder::TemporaryFolder;
 
 /// Names another command for ssh, in words as a shell reads them, such as `ssh -F other-config`.
 pub(super) const VARIABLE: &str = "WIREBENCH_SSH";
 
 /// An ssh to one host, which shares one connection among all its commands (ControlMaster).
 #[derive(Debug)]
-pub(super) struct Ssh<'a> {
-    pub(super) address: &'a Address,
+pub(super) struct Ssh {
+    pub(super) address: Address,
     /// The folder for the connection's socket and ssh's errors.
-    pub(super) folder: &'a Path,
+    pub(super) folder: TemporaryFolder,
 }
 
-impl Ssh<'_> {
+impl Ssh {
     /// The command that holds the connection, and runs a shell.
     pub(super) fn master(&self) -> anyhow::Result<Command> {
         let mut command = self.command("yes", "exec sh")?;
-        let errors = File::create(self.folder.join("errors")).map_err(|error| no_folder(&error))?;
+        let errors = File::create(self.folder.path().join("errors")).map_err(|error| no_folder(&error))?;
         command.stderr(errors);
         Ok(command)
     }
@@ -47,7 +47,7 @@ impl Ssh<'_> {
         let mut command = wirebench_spawn::command(program);
         command.args(args).arg("-T");
         // ssh never prompts, and checks the host's key as the user's configuration says.
-        let control = format!("ControlPath={}", self.folder.join("control").display());
+        let control = format!("ControlPath={}", self.folder.path().join("control").display());
         let options = [
             "BatchMode=yes",
             "ConnectTimeout=10",
@@ -66,7 +66,7 @@ impl Ssh<'_> {
 
     /// The error of a connection that ended, from ssh's own messages.
     pub(super) fn unreachable(&self) -> anyhow::Error {
-        let why = tail(&self.folder.join("errors"));
+        let why = tail(&self.folder.path().join("errors"));
         let advice = advice(&why);
         let why = if why.is_empty() {
             "ssh ended without a word"

@@ -55,9 +55,7 @@ impl Facts {
                 cpu_count: cpus,
                 memory_bytes: size.map(|kib| kib * 1024),
                 kernel: fact("kernel").unwrap_or("unknown").to_owned(),
-                image: None,
-                loopback_mtu_bytes: None,
-                fingerprint: String::new(),
+                ..Host::default()
             }),
         })
     }

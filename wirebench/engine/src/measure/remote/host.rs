@@ -15,14 +15,13 @@ use std::{io, iter};
 use crate::measure::clock::{Clock, Reading, now_ns};
 use crate::measure::digest;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::port::{LOWEST_PORT, random_in};
+use crate::measure::port::{LOWEST_PORT, random_in, socket};
 use crate::measure::remote::address::Address;
 use crate::measure::remote::connection::{Ssh, no_folder, no_ssh};
 use crate::measure::remote::facts::Facts;
 use crate::measure::remote::ping;
-use crate::measure::remote::process::Process;
-use crate::measure::remote::process::reaped_ticks;
-use crate::measure::remote::program::{self, Program};
+use crate::measure::remote::process::{Process, reaped_ticks};
+use crate::measure::remote::program;
 use crate::measure::remote::shell::Shell;
 use crate::measure::slot::files;
 use crate::measure::temporary_folder::TemporaryFolder;
@@ -40,7 +39,8 @@ const SSH_ERROR_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Host {
     shell: Arc<Shell>,
-    address: Address,
+    /// ssh's shared connection, for the copies of files.
+    ssh: Ssh,
     facts: Facts,
     clock: Option<Clock>,
     role: HostRole,
@@ -50,8 +50,6 @@ pub struct Host {
     copied_files: Mutex<BTreeMap<String, String>>,
     /// The number of processes started so far.
     started: AtomicU32,
-    /// For the socket of ssh's shared connection.
-    folder: TemporaryFolder,
 }
 
 /// Whether a series can be measured with its server on another host. Left out are start-up and benchmarks, in which the
@@ -70,10 +68,9 @@ impl Host {
     /// # Errors
     /// When the host cannot be reached, or lacks something.
     pub fn open(address: &Address, role: HostRole, interrupt: &Interrupt) -> anyhow::Result<Self> {
-        let folder = TemporaryFolder::make("wirebench-ssh-").map_err(|error| no_folder(&error))?;
         let ssh = Ssh {
-            address,
-            folder: folder.path(),
+            address: address.clone(),
+            folder: TemporaryFolder::make("wirebench-ssh-").map_err(|error| no_folder(&error))?,
         };
         let shell = Shell::open(&mut ssh.master()?).map_err(|error| no_ssh(&error))?;
         let connection_error = |shell: &Shell| {
@@ -98,14 +95,13 @@ impl Host {
         let clock = compare_clocks(&shell).map_err(|_| connection_error(&shell))?;
         Ok(Self {
             shell: Arc::new(shell),
-            address: address.clone(),
+            ssh,
             facts,
             clock,
             role,
             programs: Mutex::default(),
             copied_files: Mutex::default(),
             started: AtomicU32::new(0),
-            folder,
         })
     }
 
@@ -155,9 +151,8 @@ impl Host {
         if let Some(path) = programs.get(file) {
             return Ok(path.clone());
         }
-        let program = Program::read(Path::new(file))?;
-        program.runs_on(&self.facts.arch)?;
-        let path = format!("{}/{}", self.facts.folder, program.hash);
+        let hash = program::checked(Path::new(file), &self.facts.arch)?;
+        let path = format!("{}/{hash}", self.facts.folder);
         self.upload(Path::new(file), &path, interrupt)?;
         programs.insert(file.to_owned(), path.clone());
         Ok(path)
@@ -196,21 +191,7 @@ impl Host {
     }
 
     fn ssh_command(&self, script: &str) -> io::Result<Command> {
-        let ssh = Ssh {
-            address: &self.address,
-            folder: self.folder.path(),
-        };
-        ssh.command_over_connection(script).map_err(io::Error::other)
-    }
-
-    /// User and system time of the shell's child processes that have ended, in ticks.
-    pub(super) fn reaped_ticks(&self) -> Option<[u64; 2]> {
-        reaped_ticks(&self.shell)
-    }
-
-    /// The run's folder on the host.
-    pub(super) fn root(&self) -> &str {
-        &self.facts.folder
+        self.ssh.command_over_connection(script).map_err(io::Error::other)
     }
 
     /// Runs a command in the host's shell and returns its output.
@@ -272,11 +253,8 @@ fn advice_for(what: &str) -> &'static str {
 /// The first port of outgoing connections (from `ip_local_port_range`), and the ports in use (from the kernel's tables).
 fn parse_ports(output: &str) -> (u16, HashSet<u16>) {
     let outgoing = output.split_whitespace().next().and_then(|word| word.parse().ok());
-    let port = |line: &str| {
-        let local = line.split_whitespace().nth(1)?;
-        u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()
-    };
-    (outgoing.unwrap_or(32_768), output.lines().filter_map(port).collect())
+    let used = output.lines().filter_map(|line| Some(socket(line)?.0));
+    (outgoing.unwrap_or(32_768), used.collect())
 }
 
 /// How often the clock is read.
@@ -292,13 +270,9 @@ pub(super) fn compare_clocks(shell: &Shell) -> io::Result<Option<Clock>> {
         let sent = now_ns();
         let output = shell.run("date +%s%N")?;
         let received = now_ns();
-        readings.extend(
-            output
-                .trim()
-                .parse()
-                .ok()
-                .map(|remote| Reading { sent, remote, received }),
-        );
+        if let Ok(remote) = output.trim().parse() {
+            readings.push(Reading { sent, remote, received });
+        }
     }
     Ok(Clock::compare(&readings))
 }
@@ -306,7 +280,7 @@ pub(super) fn compare_clocks(shell: &Shell) -> io::Result<Option<Clock>> {
 impl Host {
     /// The path on the host of a file that a load generator reads or writes.
     pub(in crate::measure) fn load_file(&self, name: &str) -> String {
-        format!("{}/load/{name}", self.root())
+        format!("{}/load/{name}", self.facts.folder)
     }
 
     /// Copies the files that the driver of a series reads: those of the round in `folder`, its own scripts, and the .proto files.
@@ -351,7 +325,7 @@ impl Host {
         let program = self.copy_program(program, interrupt)?;
         self.run(&["rm", "-f", &self.load_file(files::RAW)])?;
         let argv: Vec<String> = iter::once(program).chain(args.iter().cloned()).collect();
-        let before = self.reaped_ticks();
+        let before = reaped_ticks(&self.shell);
         Ok(self.start(&argv, env)?.with_ticks_before(before))
     }
 
@@ -372,8 +346,8 @@ impl Host {
         [stdout_to, stderr_to, raw_to]: [&Path; 3],
     ) -> io::Result<()> {
         let [stdout, stderr] = ["stdout", "stderr"].map(|stream| process.output(stream));
-        self.download(&format!("{}/{stdout}", self.root()), stdout_to)?;
-        self.download(&format!("{}/{stderr}", self.root()), stderr_to)?;
+        self.download(&format!("{}/{stdout}", self.facts.folder), stdout_to)?;
+        self.download(&format!("{}/{stderr}", self.facts.folder), stderr_to)?;
         let raw = self.load_file(files::RAW);
         if self.run(&["size", &raw])?.trim() != "0" {
             self.download(&raw, raw_to)?;

@@ -8,7 +8,10 @@ use std::process::ExitStatus;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::measure::process::MOST_TAIL_BYTES;
+use nix::sys::signal::Signal;
+
+use crate::measure::process::{Ending, MOST_TAIL_BYTES};
+use crate::measure::process_group::ProcessGroup;
 use crate::measure::remote::shell::Shell;
 use crate::measure::thread_cpu::Stat;
 use wirebench_record::run::CpuTime;
@@ -26,7 +29,7 @@ pub struct Process {
     pub(super) pid: i32,
     pub(super) tick_ns: u64,
     /// When it was started.
-    pub started: Instant,
+    started: Instant,
     /// Its exit status as a shell reports it, once it has ended.
     exit_status: OnceLock<i32>,
     /// User and system time, in ticks, of the shell's reaped child processes before it was started; `None` if its CPU time is
@@ -47,17 +50,12 @@ impl Process {
         tick_ns: u64,
     ) -> io::Result<Self> {
         let set = env.iter().map(|(name, value)| format!("{name}={value}"));
-        let words: Vec<String> = ["start".to_owned(), name.clone(), "env".to_owned()]
-            .into_iter()
-            .chain(set)
-            .chain(argv.iter().cloned())
-            .collect();
+        let words = ["start".to_owned(), name.clone(), "env".to_owned()];
+        let words = words.into_iter().chain(set).chain(argv.iter().cloned());
         let started = Instant::now();
         let output = shell.run(&shell_words::join(words))?;
-        let pid = output
-            .trim()
-            .parse()
-            .map_err(|_| unexpected("the id of a process", &output))?;
+        let pid = output.trim().parse();
+        let pid = pid.map_err(|_| unexpected("the id of a process", &output))?;
         Ok(Self {
             shell: Arc::clone(shell),
             name,
@@ -91,11 +89,6 @@ impl Process {
         })
     }
 
-    /// Whether it has ended; also true if the connection is lost.
-    pub fn has_ended(&self) -> bool {
-        self.poll().map_or(true, |status| status.is_some())
-    }
-
     /// Its exit status, if it has ended.
     fn poll(&self) -> io::Result<Option<i32>> {
         if let Some(status) = self.exit_status.get() {
@@ -105,36 +98,15 @@ impl Process {
         let Some(status) = output.strip_prefix("end ") else {
             return Ok(None);
         };
-        let status = status
-            .trim()
-            .parse()
-            .map_err(|_| unexpected("an exit status", &output))?;
+        let status = status.trim().parse();
+        let status = status.map_err(|_| unexpected("an exit status", &output))?;
         Ok(Some(*self.exit_status.get_or_init(|| status)))
-    }
-
-    /// Sends SIGTERM to the group, SIGKILL to what still runs after `grace`, and waits for its end.
-    ///
-    /// # Errors
-    /// When the connection is lost.
-    pub fn stop(&self, grace: Duration) -> io::Result<ExitStatus> {
-        if self.poll()?.is_none() {
-            self.shell.run(&format!("kill -TERM -{}", self.pid))?;
-            let deadline = Instant::now() + grace;
-            while self.poll()?.is_none() && Instant::now() < deadline {
-                std::thread::sleep(POLL);
-            }
-        }
-        self.kill_and_wait()
     }
 
     /// Kills all processes of the group that still run, and waits for its end.
     ///
     /// # Errors
     /// When the connection is lost, or it does not end.
-    pub fn kill_and_wait(&self) -> io::Result<ExitStatus> {
-        self.kill_and_wait_for(KILL_TIMEOUT)
-    }
-
     fn kill_and_wait_for(&self, timeout: Duration) -> io::Result<ExitStatus> {
         // The group may have no members left, or not be one yet.
         self.shell.run(&format!("kill -KILL {0} -{0} 2>/dev/null", self.pid))?;
@@ -142,7 +114,13 @@ impl Process {
         let status = loop {
             match self.poll()? {
                 Some(status) => break status,
-                None if Instant::now() >= deadline => return Err(self.does_not_end(timeout)),
+                None if Instant::now() >= deadline => {
+                    let message = format!(
+                        "process {} on the other host still runs {timeout:?} after SIGKILL; look there what it waits for",
+                        self.pid
+                    );
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+                }
                 None => std::thread::sleep(POLL),
             }
         };
@@ -155,17 +133,41 @@ impl Process {
             status << 8
         }))
     }
+}
 
-    fn does_not_end(&self, timeout: Duration) -> io::Error {
-        let message = format!(
-            "process {} on the other host still runs {timeout:?} after SIGKILL; look there what it waits for",
-            self.pid
-        );
-        io::Error::new(io::ErrorKind::TimedOut, message)
+impl ProcessGroup for Process {
+    fn remote(&self) -> Option<&Self> {
+        Some(self)
     }
 
-    /// Copies the end of its standard error to a file of this machine. If the connection is lost, nothing is copied.
-    pub fn copy_stderr(&self, to: &Path) {
+    fn started(&self) -> Instant {
+        self.started
+    }
+
+    fn has_ended(&self) -> bool {
+        self.poll().map_or(true, |status| status.is_some())
+    }
+
+    fn stop(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+        if self.poll()?.is_none() {
+            self.shell.run(&format!("kill -TERM -{}", self.pid))?;
+            let deadline = Instant::now() + grace;
+            while self.poll()?.is_none() && Instant::now() < deadline {
+                std::thread::sleep(POLL);
+            }
+        }
+        self.kill_and_reap()
+    }
+
+    fn kill_and_reap(&mut self) -> io::Result<ExitStatus> {
+        self.kill_and_wait_for(KILL_TIMEOUT)
+    }
+
+    fn end(&mut self, grace: Duration, _how: Ending) -> io::Result<bool> {
+        Ok(self.stop(grace)?.signal() != Some(Signal::SIGKILL as i32))
+    }
+
+    fn fetch_stderr(&self, to: &Path) {
         if let Ok(end) = self
             .shell
             .run(&format!("tail -c {MOST_TAIL_BYTES} {}.stderr", self.name))
@@ -178,7 +180,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if self.exit_status.get().is_none() {
-            let _ = self.kill_and_wait();
+            let _ = self.kill_and_reap();
         }
     }
 }

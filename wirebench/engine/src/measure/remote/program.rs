@@ -13,58 +13,37 @@ use crate::measure::interrupt::Interrupt;
 
 const POLL: Duration = Duration::from_millis(10);
 
-/// A native program to be copied to another host.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Program {
-    /// SHA-256, hex digits.
-    pub(super) hash: String,
-    arch: Architecture,
-}
-
-impl Program {
-    /// Reads a native program.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is a script.
-    pub(super) fn read(file: &Path) -> io::Result<Self> {
-        let bytes = if file.components().count() > 1 {
-            fs::read(file)?
-        } else {
-            Vec::new()
-        };
-        let native = object::File::parse(bytes.as_slice()).map_err(|_| {
-            io::Error::other(
-                "it is no native program: only those of one file are copied to another host; measure it on one machine, or on a cluster",
-            )
-        })?;
-        Ok(Self {
-            hash: digest::sha256(&bytes),
-            arch: native.architecture(),
-        })
+/// Checks that a file is a native program that runs on a host, by the output of `uname -m` there. Returns its SHA-256, hex digits.
+///
+/// # Errors
+/// When it cannot be read, is a script, or is built for another architecture.
+pub(super) fn checked(file: &Path, machine: &str) -> io::Result<String> {
+    let bytes = if file.components().count() > 1 {
+        fs::read(file)?
+    } else {
+        Vec::new()
+    };
+    let native = object::File::parse(bytes.as_slice()).map_err(|_| {
+        io::Error::other(
+            "it is no native program: only those of one file are copied to another host; measure it on one machine, or on a cluster",
+        )
+    })?;
+    let names: &[&str] = match native.architecture() {
+        Architecture::X86_64 => &["x86_64", "amd64"],
+        Architecture::Aarch64 => &["aarch64", "arm64"],
+        Architecture::Riscv64 => &["riscv64"],
+        Architecture::PowerPc64 => &["ppc64", "ppc64le"],
+        Architecture::S390x => &["s390x"],
+        // Other architectures are not checked: the host's kernel refuses programs that it cannot run.
+        _ => &[],
+    };
+    if names.is_empty() || names.contains(&machine) {
+        return Ok(digest::sha256(&bytes));
     }
-
-    /// Checks that it runs on a host, by the output of `uname -m` there.
-    ///
-    /// # Errors
-    /// When it is built for another architecture.
-    pub(super) fn runs_on(&self, machine: &str) -> io::Result<()> {
-        let names: &[&str] = match self.arch {
-            Architecture::X86_64 => &["x86_64", "amd64"],
-            Architecture::Aarch64 => &["aarch64", "arm64"],
-            Architecture::Riscv64 => &["riscv64"],
-            Architecture::PowerPc64 => &["ppc64", "ppc64le"],
-            Architecture::S390x => &["s390x"],
-            // Other architectures are not checked: the host's kernel refuses programs that it cannot run.
-            _ => return Ok(()),
-        };
-        if names.contains(&machine) {
-            return Ok(());
-        }
-        Err(io::Error::other(format!(
-            "the program is built for {}, and the other host is {machine}; build it for that host, or choose another host",
-            names[0]
-        )))
-    }
+    Err(io::Error::other(format!(
+        "the program is built for {}, and the other host is {machine}; build it for that host, or choose another host",
+        names[0]
+    )))
 }
 
 /// The script that stores its standard input in a file, and prints the hash of the bytes that arrived.
@@ -123,15 +102,14 @@ mod tests {
     fn this_program_is_copied_whole_and_runs_on_its_own_architecture_only() {
         let folder = tempfile::tempdir().unwrap();
         let own = std::env::current_exe().unwrap();
-        let program = Program::read(&own).unwrap();
+        let hash = checked(&own, std::env::consts::ARCH).unwrap();
         let place = folder.path().join("it's here");
         fs::create_dir(&place).unwrap();
-        let script = receive_script(&place.join(&program.hash).to_string_lossy());
+        let script = receive_script(&place.join(&hash).to_string_lossy());
         let interrupt = Interrupt::default();
-        upload(&own, &program.hash, &mut shell(&script), &interrupt).unwrap();
-        assert_eq!(fs::read(place.join(&program.hash)).unwrap(), fs::read(&own).unwrap());
-        assert!(program.runs_on(std::env::consts::ARCH).is_ok());
-        let error = program.runs_on("sparc64").unwrap_err().to_string();
+        upload(&own, &hash, &mut shell(&script), &interrupt).unwrap();
+        assert_eq!(fs::read(place.join(&hash)).unwrap(), fs::read(&own).unwrap());
+        let error = checked(&own, "sparc64").unwrap_err().to_string();
         assert!(
             error.contains(std::env::consts::ARCH) && error.contains("sparc64"),
             "{error}"
@@ -163,12 +141,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("server.sh");
         fs::write(&script, "#!/bin/sh\n").unwrap();
-        assert!(Program::read(&script).unwrap_err().to_string().contains("native"));
-        assert!(
-            Program::read(Path::new("python3"))
-                .unwrap_err()
-                .to_string()
-                .contains("native")
-        );
+        for file in [&*script, Path::new("python3")] {
+            let error = checked(file, std::env::consts::ARCH).unwrap_err();
+            assert!(error.to_string().contains("native"), "{error}");
+        }
     }
 }

@@ -45,10 +45,8 @@ impl RemoteUsage {
     }
 
     fn query(&self, command: &str, ids: &[i32]) -> Option<String> {
-        let ids = ids.iter().map(|id| format!(" {id}"));
-        self.shell
-            .run(&std::iter::once(command.to_owned()).chain(ids).collect::<String>())
-            .ok()
+        let ids: Vec<String> = ids.iter().map(i32::to_string).collect();
+        self.shell.run(&format!("{command} {}", ids.join(" "))).ok()
     }
 
     fn lock(&self) -> MutexGuard<'_, Threads> {
@@ -58,11 +56,8 @@ impl RemoteUsage {
     fn memory(&self, key: &str) -> Option<u64> {
         let output = self.query("memory", &self.pids)?;
         let kib = |line: &str| line.strip_prefix(key)?.split_whitespace().next()?.parse::<u64>().ok();
-        output
-            .lines()
-            .filter_map(kib)
-            .reduce(|sum, size| sum + size)
-            .map(|sum| sum * 1024)
+        let sum = output.lines().filter_map(kib).reduce(|sum, size| sum + size);
+        sum.map(|sum| sum * 1024)
     }
 }
 

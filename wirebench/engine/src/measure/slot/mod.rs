@@ -1,8 +1,6 @@
 //! One slot of the plan: a fresh target, a probe, a warm-up, the load, and a probe again.
 //!
 //! Series without a load on one server: process starts, where the driver starts the server repeatedly, and benchmarks.
-//!
-//! A target that runs for several loads in a row, to observe how a server warms up.
 
 pub mod files;
 
@@ -13,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::measure::cores::Cores;
-use crate::measure::drive::{Drive, DriverStats, cannot_start};
+use crate::measure::drive::{Drive, Measured, cannot_start};
 use crate::measure::endpoint::Endpoint;
 use crate::measure::error::{MeasureError, written};
 use crate::measure::interrupt::Interrupt;
@@ -26,7 +24,7 @@ use crate::measure::startup::{PORT, StartUp};
 use crate::measure::target::{KeptTiers, LaunchContext, Target, argv, environment};
 use crate::measure::tls::TlsFiles;
 use crate::measure::values::{self, Locations};
-use wirebench_declare::args::{MissingValue, Value, Values, expand};
+use wirebench_declare::args::{Value, Values, expand};
 use wirebench_declare::load::total;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::plan::warm_up::warm_up_parts;
@@ -34,26 +32,6 @@ use wirebench_declare::runtime::Runtime;
 use wirebench_declare::scenario::{Amount, Load};
 use wirebench_declare::server::{Operation, Server};
 use wirebench_declare::span::{Span, nanos};
-use wirebench_record::run::Ping;
-
-/// The measured values of a slot.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Measured {
-    /// What was measured of server and driver during the load.
-    pub driven: DriverStats,
-    /// From exec to ready.
-    pub ready_after: Option<Duration>,
-    /// The server's largest resident memory, bytes.
-    pub peak_rss_bytes: Option<u64>,
-    /// Body or message bytes of one right response.
-    pub payload_bytes: Option<u64>,
-    /// Wall time with a driver running, warm-up included.
-    pub loading: Duration,
-    /// Why the probe after the load failed; `None` if it did not.
-    pub wrong_afterwards: Option<String>,
-    /// Round-trip times between the driver's and the server's host, before the load; `None` on one machine.
-    pub ping: Option<Ping>,
-}
 
 /// What all slots of a run have in common.
 #[derive(Debug)]
@@ -101,9 +79,9 @@ impl Harness<'_> {
         let target = self.start(side, &side.server_of(series), folder)?;
         let request = self.request(series, &target)?;
         let response = request.check(&target.front.address)?;
-        let ready_after = Some(target.ready_after);
-        let payload_bytes = Some(request.payload_bytes(&response));
-        let measured = if matches!(series.load.amount, Amount::Starts(_)) {
+        let ready_ns = nanos(target.ready_after);
+        let payload_bytes = request.payload_bytes(&response);
+        let mut measured = if matches!(series.load.amount, Amount::Starts(_)) {
             self.measure_starts(series, side, folder, &request, response.body, target)?
         } else {
             let mut target = target;
@@ -111,15 +89,16 @@ impl Harness<'_> {
             written(folder, target.stop())?;
             measured
         };
-        Ok(Measured {
-            ready_after,
-            payload_bytes,
-            ..measured
-        })
+        measured.round.server_ready_ns = Some(ready_ns);
+        measured.round.payload_bytes = Some(payload_bytes);
+        Ok(measured)
     }
 
-    /// Warm-up, load and a last probe against a target that is ready.
-    fn measure_load(
+    /// Warm-up, load and a last probe against a target that is ready. It may be loaded several times in a row.
+    ///
+    /// # Errors
+    /// When a process of the server or the driver fails, or the user interrupts.
+    pub fn measure_load(
         &self,
         series: &PlannedSeries,
         folder: &Path,
@@ -142,20 +121,17 @@ impl Harness<'_> {
         let warmed = self.warm_up(series, folder, &values, target, warmup_requests)?;
         let monitor = LoadMonitor::of(target);
         let remote_steal_before = self.remote_steal_ns();
-        let mut driven = self.drive(series, folder, &values, Some(target), Some(monitor))?;
+        let mut measured = self.drive(series, folder, &values, Some(target), Some(monitor))?;
+        let round = &mut measured.round;
         if let (Some(before), Some(after)) = (remote_steal_before, self.remote_steal_ns()) {
-            driven.steal_ns = Some(driven.steal_ns.unwrap_or(0) + after.saturating_sub(before));
+            round.host_steal_ns = Some(round.host_steal_ns.unwrap_or(0) + after.saturating_sub(before));
         }
         let wrong = request.check(&target.front.address).err();
-        let peak_rss_bytes = target.usage.peak_rss_bytes();
-        Ok(Measured {
-            loading: warmed + driven.wall,
-            driven,
-            peak_rss_bytes,
-            wrong_afterwards: wrong.map(|error| error.to_string()),
-            ping,
-            ..Measured::default()
-        })
+        round.server_peak_rss_bytes = target.usage.peak_rss_bytes();
+        round.ping = ping;
+        measured.loading += warmed;
+        measured.wrong_afterwards = wrong.map(|error| error.to_string());
+        Ok(measured)
     }
 
     /// Runs the driver for the warm-up of a series, if it has one, and for so many more requests; returns how long it ran.
@@ -222,7 +198,7 @@ impl Harness<'_> {
         let spec = folder.join("start.json");
         written(&spec, start_up.write(&spec))?;
         values.insert("start_command", Value::One(start_command(&spec)));
-        let measured = self.measure_driver_alone(series, folder, &values)?;
+        let measured = self.drive(series, folder, &values, None, None)?;
         written(folder, tiers.stop())?;
         Ok(measured)
     }
@@ -247,21 +223,7 @@ impl Harness<'_> {
         values.insert("bench_command", Value::Many(command));
         let bench_folder = side.folder.to_string_lossy().into_owned();
         values.insert("bench_folder", Value::One(bench_folder));
-        self.measure_driver_alone(series, folder, &values)
-    }
-
-    fn measure_driver_alone(
-        &self,
-        series: &PlannedSeries,
-        folder: &Path,
-        values: &Values,
-    ) -> Result<Measured, MeasureError> {
-        let driven = self.drive(series, folder, values, None, None)?;
-        Ok(Measured {
-            loading: driven.wall,
-            driven,
-            ..Measured::default()
-        })
+        self.drive(series, folder, &values, None, None)
     }
 
     /// The request of a series to a running server, with the values that its seeds captured.
@@ -334,7 +296,7 @@ impl Harness<'_> {
         values: &Values,
         target: Option<&mut Target>,
         monitor: Option<LoadMonitor>,
-    ) -> Result<DriverStats, MeasureError> {
+    ) -> Result<Measured, MeasureError> {
         let raw = folder.join(files::RAW);
         if raw.exists() {
             written(&raw, fs::remove_file(&raw))?;
@@ -351,11 +313,13 @@ impl Harness<'_> {
         values: &Values,
     ) -> Result<Drive<'d>, MeasureError> {
         let (server_host, driver_host) = (self.host.as_ref(), self.driver_host.as_ref());
+        let program = self.drivers[&series.driver.name].to_string_lossy().into_owned();
+        let args = expand(&series.mode.args, values)?;
         let driver_cores = driver_host.map_or_else(|| self.cores.driver_threads(), Host::cpus);
         let cores_at_most = series.mode.cores_at_most.map_or(usize::MAX, usize::from);
         Ok(Drive {
             launch: Launch {
-                argv: self.driver_argv(series, values)?,
+                argv: std::iter::once(program).chain(args).collect(),
                 folder,
                 env: values::environment(series, values),
                 stdout: folder.join(files::STDOUT),
@@ -370,19 +334,6 @@ impl Harness<'_> {
             group: None,
             host: driver_host,
         })
-    }
-
-    /// The driver's command for a series, program first.
-    ///
-    /// # Errors
-    /// When an argument that is not optional has no value.
-    ///
-    /// # Panics
-    /// When the driver's program was not found before.
-    pub fn driver_argv(&self, series: &PlannedSeries, values: &Values) -> Result<Vec<String>, MissingValue> {
-        let program = self.drivers[&series.driver.name].to_string_lossy().into_owned();
-        let args = expand(&series.mode.args, values)?;
-        Ok(std::iter::once(program).chain(args).collect())
     }
 }
 
@@ -404,68 +355,4 @@ pub fn timeout(load: &Load) -> Duration {
 fn start_command(spec: &Path) -> String {
     let wirebench = std::env::current_exe().unwrap_or_else(|_| "wirebench".into());
     shell_words::join([&*wirebench.to_string_lossy(), "first-answer", &*spec.to_string_lossy()])
-}
-
-/// A running server whose probe succeeded.
-#[derive(Debug)]
-pub struct RunningTarget<'a> {
-    harness: &'a Harness<'a>,
-    request: Request<'a>,
-    target: Target,
-    folder: PathBuf,
-}
-
-impl<'a> RunningTarget<'a> {
-    /// Starts the server of a series; the side must declare it and have built it. Its output goes to `folder`.
-    ///
-    /// # Errors
-    /// When it does not start, or its response is wrong.
-    ///
-    /// # Panics
-    /// When the side does not declare the server, or has not built it.
-    pub fn start(
-        harness: &'a Harness<'a>,
-        series: &PlannedSeries<'a>,
-        side: &Side,
-        folder: PathBuf,
-    ) -> Result<Self, MeasureError> {
-        let target = harness.start(side, &side.server_of(series), &folder)?;
-        let request = harness.request(series, &target)?;
-        request.check(&target.front.address)?;
-        written(&folder, files::write(&request, &folder))?;
-        Ok(Self {
-            harness,
-            request,
-            target,
-            folder,
-        })
-    }
-
-    /// One load, without a warm-up, and a probe after it.
-    ///
-    /// # Errors
-    /// When a process of the server or the driver fails, or the user interrupts.
-    pub fn load(&mut self, series: &PlannedSeries) -> Result<Measured, MeasureError> {
-        let values = self.harness.values(series, &self.target, &self.folder);
-        let monitor = LoadMonitor::of(&self.target);
-        let driven = self
-            .harness
-            .drive(series, &self.folder, &values, Some(&mut self.target), Some(monitor))?;
-        let wrong = self.request.check(&self.target.front.address).err();
-        Ok(Measured {
-            loading: driven.wall,
-            peak_rss_bytes: self.target.usage.peak_rss_bytes(),
-            driven,
-            wrong_afterwards: wrong.map(|error| error.to_string()),
-            ..Measured::default()
-        })
-    }
-
-    /// Stops it.
-    ///
-    /// # Errors
-    /// When a process cannot be waited for.
-    pub fn stop(self) -> Result<(), MeasureError> {
-        written(&self.folder, self.target.stop())
-    }
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::measure::error::MeasureError;
 use crate::measure::process::{Launch, describe_exit, tail};
+use crate::measure::process_group::ProcessGroup as _;
 use crate::measure::side::{Side, in_folder};
 use crate::measure::startup::PORT;
-use crate::measure::target::command::LaunchContext;
-use crate::measure::target::command::{environment, values};
+use crate::measure::target::command::{LaunchContext, environment, values};
 use crate::measure::target::instance::{Instance, last_words};
 use crate::measure::target::spawn::cannot_start;
 use wirebench_declare::args::expand;

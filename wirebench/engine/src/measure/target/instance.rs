@@ -9,7 +9,7 @@ use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::listening;
 use crate::measure::process::{Group, describe_exit, tail};
-use crate::measure::process_group::ProcessGroup;
+use crate::measure::process_group::{self, ProcessGroup};
 use crate::measure::temporary_folder::TemporaryFolder;
 use crate::measure::usage::LocalUsage;
 use crate::measure::usage_reader::UsageReader;
@@ -24,7 +24,7 @@ pub struct Instance {
     /// The tier's name, or the server's.
     pub name: String,
     /// Its process group.
-    pub group: ProcessGroup,
+    pub group: Box<dyn ProcessGroup>,
     /// `127.0.0.1:port`.
     pub address: String,
     /// Reads the usage of its processes that ran when it was ready.
@@ -42,7 +42,7 @@ impl Instance {
     /// A process that has just been started for one round.
     pub(super) fn new(
         part: &Part,
-        group: ProcessGroup,
+        group: Box<dyn ProcessGroup>,
         address: String,
         stderr: PathBuf,
         folder: Option<TemporaryFolder>,
@@ -61,7 +61,7 @@ impl Instance {
 
     /// Finds the processes of its group, whose usage is read from now on.
     pub(super) fn find_processes(&mut self) {
-        self.usage = ProcessGroup::usage_reader(&[&self.group]);
+        self.usage = process_group::usage(&[&*self.group]);
     }
 
     /// Polls until it is ready; the error of `check` says what it found instead.

@@ -16,7 +16,7 @@ use crate::measure::endpoint::Endpoint;
 use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Ending;
-use crate::measure::process_group::ProcessGroup;
+use crate::measure::process_group::{self, ProcessGroup};
 use crate::measure::ready::is_ready;
 use crate::measure::seed;
 use crate::measure::side::Side;
@@ -84,7 +84,7 @@ impl Target {
         let (tiers, captured) = Tiers::start(side, server, context)?;
         before::run(side, server, context, &tiers.list, tiers.is_new)?;
         let front = spawn(side, &server.front, context, &tiers.list)?;
-        let usage = front.group.leader_usage_reader();
+        let usage = process_group::leader_usage(&*front.group);
         Ok(Self {
             front,
             tiers,
@@ -111,8 +111,8 @@ impl Target {
         let mut started_now = self.tiers.list.iter().filter(|tier| !tier.keep || self.tiers.is_new);
         let first = started_now.next().unwrap_or(&self.front);
         self.ready_after = first.group.started().elapsed();
-        let groups: Vec<&ProcessGroup> = self.instances().map(|one| &one.group).collect();
-        self.usage = ProcessGroup::usage_reader(&groups);
+        let groups: Vec<&dyn ProcessGroup> = self.instances().map(|one| &*one.group).collect();
+        self.usage = process_group::usage(&groups);
         Ok(())
     }
 

@@ -8,8 +8,7 @@ use crate::measure::port;
 use crate::measure::process::Launch;
 use crate::measure::process_group::ProcessGroup;
 use crate::measure::side::Side;
-use crate::measure::target::command::LaunchContext;
-use crate::measure::target::command::{argv, environment, names_data_folder, output_file};
+use crate::measure::target::command::{LaunchContext, argv, environment, names_data_folder, output_file};
 use crate::measure::target::instance::Instance;
 use crate::measure::temporary_folder::TemporaryFolder;
 use wirebench_declare::server::authority;
@@ -48,13 +47,13 @@ pub(super) fn spawn(
     };
     let stderr = output_folder.join(output_file(part, "stderr"));
     let program = argv[0].clone();
-    let group = if let Some(host) = context.host {
+    let group: io::Result<Box<dyn ProcessGroup>> = if let Some(host) = context.host {
         let copied = host.copy_program(&program, context.interrupt);
         let process = copied.and_then(|copied| {
             argv[0] = copied;
             host.start(&argv, &env)
         });
-        process.map(ProcessGroup::Remote)
+        process.map(|process| Box::new(process) as _)
     } else {
         let folder = side.folder_of(part);
         if part.working_directory.is_some() && !folder.is_dir() {
@@ -69,7 +68,7 @@ pub(super) fn spawn(
             stderr: stderr.clone(),
             cores: &context.cores.server,
         };
-        launch.start().map(ProcessGroup::Local)
+        launch.start().map(|group| Box::new(group) as _)
     };
     let group = group.map_err(|error| start_error(&program, error))?;
     Ok(Instance::new(part, group, authority(ip, &port), stderr, own_folder))

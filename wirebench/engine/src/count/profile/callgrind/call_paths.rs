@@ -99,7 +99,7 @@ impl CallPaths {
         let outer = self.of(call.caller, functions);
         let path = |outer: &CallPath| CallPath {
             stack: outer.stack.iter().chain(&here).copied().collect(),
-            blamed: called.blamed.or(outer.blamed),
+            blamed: called.blamed.clone().or_else(|| outer.blamed.clone()),
             share: outer.share * call.instructions as f64,
         };
         outer.iter().map(path).collect()

@@ -212,11 +212,8 @@ impl<'a> Reader<'a> {
         let (id, name) = compressed(value)?;
         let key = id.or(name).unwrap_or("");
         let Some(text) = name else {
-            return self
-                .functions
-                .get(key)
-                .copied()
-                .ok_or("expected a function named before");
+            let known = self.functions.get(key).copied();
+            return known.ok_or("expected a function named before");
         };
         if id.is_none()
             && let Some(&known) = self.functions.get(key)

@@ -15,8 +15,8 @@ use crate::count::profile::tree::Tree;
 use crate::count::profile::{names, origin};
 use wirebench_record::counts::Source;
 
-/// The project's own function that a cost is charged to, and its line in [`Functions::sources`] if it is known.
-pub(super) type Blamed = Option<(FrameId, Option<usize>)>;
+/// The project's own function that a cost is charged to, and its line if it is known.
+pub(super) type Blamed = Option<(FrameId, Option<Rc<Source>>)>;
 
 /// The functions at an address.
 #[derive(Clone)]
@@ -43,8 +43,6 @@ pub(super) struct Functions<'a> {
     /// Physical functions by name as written and by object.
     physical: HashMap<(&'a str, Option<&'a str>), FrameId>,
     by_address: HashMap<(usize, u64), AddressFunctions>,
-    pub(super) sources: Vec<Source>,
-    source_ids: HashMap<Source, usize>,
 }
 
 impl<'a> Functions<'a> {
@@ -59,8 +57,6 @@ impl<'a> Functions<'a> {
             object_ids: HashMap::new(),
             physical: HashMap::new(),
             by_address: HashMap::new(),
-            sources: Vec::new(),
-            source_ids: HashMap::new(),
         }
     }
 
@@ -89,9 +85,6 @@ impl<'a> Functions<'a> {
         }
         let symbols = self.objects[object].symbols.as_mut();
         let found = symbols.map(|symbols| symbols.functions_at(address)).unwrap_or_default();
-        let lines: Vec<Option<usize>> = (found.lines.into_iter())
-            .map(|source| source.map(|source| self.source(source)))
-            .collect();
         let physical = found.physical.map(|frame| self.stacks.frame(frame));
         let inlined = found.inlined.into_iter().map(|frame| self.stacks.frame(frame));
         let inlined: Rc<[FrameId]> = inlined.collect();
@@ -99,20 +92,11 @@ impl<'a> Functions<'a> {
         let own = all.filter(|(_, id)| self.is_own(**id)).last();
         let functions = AddressFunctions {
             physical,
-            blamed: own.map(|(depth, id)| (*id, lines.get(depth).copied().flatten())),
+            blamed: own.map(|(depth, id)| (*id, found.lines.get(depth).cloned().flatten().map(Rc::new))),
             inlined,
         };
         self.by_address.insert((object, address), functions.clone());
         functions
-    }
-
-    fn source(&mut self, source: Source) -> usize {
-        if let Some(&id) = self.source_ids.get(&source) {
-            return id;
-        }
-        self.sources.push(source.clone());
-        self.source_ids.insert(source, self.sources.len() - 1);
-        self.sources.len() - 1
     }
 
     /// The physical function of a context, without its callers.

@@ -12,6 +12,7 @@ use crate::count::profile::lines::{Lines, RunCost};
 use crate::count::profile::names;
 use crate::count::profile::stacks::FrameId;
 use crate::count::profile::tree::Tree;
+use wirebench_record::counts::Source;
 
 /// Resolves the costs of one file. `tree` says which sources are the project's own.
 pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
@@ -29,7 +30,7 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
     };
     let mut functions = Functions::new(contexts, &costs, tree, rule);
     let mut call_paths = CallPaths::new(&calls);
-    let mut by_line: HashMap<(FrameId, usize), u64> = HashMap::new();
+    let mut by_line: HashMap<(FrameId, Rc<Source>), u64> = HashMap::new();
     for ((context, inlined, blamed), cost) in by_functions(&costs, &mut functions) {
         let physical = functions.innermost(context);
         let paths = call_paths.of(context, &mut functions);
@@ -37,8 +38,8 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
             let mut stack = path.stack.clone();
             stack.extend(physical);
             stack.extend_from_slice(&inlined);
-            functions.stacks.add(&stack, cost);
-            if let Some((function, Some(source))) = blamed.or(path.blamed) {
+            functions.stacks.add(&stack, cost.into());
+            if let Some((function, Some(source))) = blamed.clone().or_else(|| path.blamed.clone()) {
                 let sum = by_line.entry((function, source)).or_insert(0);
                 *sum = sum.saturating_add(cost);
             }
@@ -46,7 +47,7 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
     }
     let mut lines = Lines::default();
     for ((function, source), cost) in by_line {
-        lines.add(functions.name(function), &functions.sources[source], cost);
+        lines.add(functions.name(function), &source, cost);
     }
     Instructions {
         calls: times_called(&calls, &mut functions),
@@ -90,7 +91,7 @@ fn remarks(functions: &Functions, total: u64) -> Vec<String> {
     let objects = functions.objects.iter();
     let mut remarks: Vec<String> = objects.filter_map(|object| object.remark(total)).collect();
     let sum = functions.stacks.total();
-    if sum != total {
+    if sum != total.into() {
         remarks.push(format!(
             "the functions add up to {sum} instructions, callgrind counted {total}"
         ));

@@ -71,15 +71,10 @@ pub(super) fn program(command: &str, frames: &[DhatFrame<'_>]) -> Option<PathBuf
     let mut ends: Vec<usize> = command.match_indices(' ').map(|(at, _)| at).collect();
     ends.push(command.len());
     let beginnings = ends.into_iter().map(|end| &command[..end]);
-    let objects = frames
-        .iter()
-        .filter_map(|frame| frame.object)
-        .filter(|path| !is_system(path));
-    beginnings
-        .chain(objects)
-        .map(Path::new)
-        .find(|path| path.is_file())
-        .map(Path::to_owned)
+    let objects = frames.iter().filter_map(|frame| frame.object);
+    let objects = objects.filter(|path| !is_system(path));
+    let mut candidates = beginnings.chain(objects).map(Path::new);
+    candidates.find(|path| path.is_file()).map(Path::to_owned)
 }
 
 #[cfg(test)]

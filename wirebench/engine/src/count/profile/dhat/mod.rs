@@ -14,12 +14,11 @@ use serde::Deserialize;
 
 use crate::count::profile::dhat::frame::{DhatFrame, program};
 use crate::count::profile::error::text_of;
-use crate::count::profile::frame::Rule;
-use crate::count::profile::frame::{Frame, Origin};
+use crate::count::profile::frame::{Frame, Origin, Rule};
 use crate::count::profile::lines::RunCost;
 use crate::count::profile::names;
 use crate::count::profile::stacks::FrameId;
-use crate::count::profile::symbols::{FunctionRanges, Symbols};
+use crate::count::profile::symbols::{Symbols, load_offset};
 use crate::count::profile::tree::Tree;
 use wirebench_record::counts::Source;
 
@@ -101,7 +100,7 @@ pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, String> {
         for (sum, cost) in [(&mut allocated.blocks, point.tbk), (&mut allocated.bytes, point.tb)] {
             let ids: Vec<FrameId> = frames.iter().map(|&frame| sum.stacks.frame(frame.clone())).collect();
             sum.total = sum.total.saturating_add(cost);
-            sum.stacks.add(&ids, cost);
+            sum.stacks.add(&ids, cost.into());
             if let Some((frame, Some(source))) = blamed {
                 sum.lines.add(&frame.function, source, cost);
             }
@@ -205,8 +204,7 @@ fn opened(path: &Path, frames: &[DhatFrame<'_>], tree: &Tree) -> Option<Program>
         .iter()
         .filter_map(|frame| Some((frame.address?, names::clean(frame.name))))
         .collect();
-    let offset =
-        FunctionRanges::open(path)?.load_offset(seen.iter().map(|(address, name)| (*address, name.as_str())))?;
+    let offset = load_offset(path, &seen)?;
     let symbols = Symbols::open(path, tree)?;
     Some(Program { symbols, offset })
 }

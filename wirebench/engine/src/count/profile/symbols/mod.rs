@@ -16,7 +16,7 @@ use object::{Object as _, ObjectSection as _, SectionKind};
 use crate::count::profile::frame::{Frame, Origin};
 use crate::count::profile::names::{self, CLOSURE, Closures, short};
 use crate::count::profile::origin;
-pub(super) use crate::count::profile::symbols::load_offset::FunctionRanges;
+pub(super) use crate::count::profile::symbols::load_offset::load_offset;
 use crate::count::profile::symbols::sources::Sources;
 use crate::count::profile::tree::{CachedTree, Tree};
 use wirebench_record::counts::Source;
@@ -134,7 +134,7 @@ struct Names {
     sources: Sources,
     own: CachedTree,
     /// By name and source file (as addresses in the mapped file), and by the line of a closure of the project's.
-    known: HashMap<(u64, usize, u32), (Arc<str>, Origin)>,
+    known: HashMap<(u64, usize, u32), Frame>,
 }
 
 impl Names {
@@ -152,8 +152,8 @@ impl Names {
         let closure = place.line.filter(|_| place.own.is_some() && raw.contains('{'));
         let file = place.file.map_or(0, |file| file.as_ptr() as usize);
         let key = (function.name.offset_id().0, file, closure.unwrap_or(0));
-        if let Some((name, origin)) = self.known.get(&key) {
-            return frame(name, *origin, true);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
         }
         let demangled = function.demangle().unwrap_or(Cow::Borrowed("???"));
         let clean = if demangled == raw {
@@ -161,42 +161,36 @@ impl Names {
         } else {
             names::clean(&demangled)
         };
-        let (name, origin) = self.named(&clean, place);
-        self.known.insert(key, (name.as_str().into(), origin));
-        frame(&name, origin, true)
+        let frame = Frame {
+            inlined: true,
+            ..self.physical(&clean, place)
+        };
+        self.known.insert(key, frame.clone());
+        frame
     }
 
-    fn physical(&mut self, symbol: &str, place: &SourceLocation<'_>) -> Frame {
-        let (name, origin) = self.named(symbol, place);
-        frame(&name, origin, false)
-    }
-
-    /// The name of a function, the same whether it is inlined or not, and its owner.
-    fn named(&mut self, name: &str, place: &SourceLocation<'_>) -> (String, Origin) {
+    /// A function, with the same name whether it is inlined or not.
+    fn physical(&mut self, name: &str, place: &SourceLocation<'_>) -> Frame {
         let origin = match place.own {
             Some(_) => Origin::Project,
             None => origin::of(name, place.file),
         };
         let is_rust = place.file.is_some_and(|file| file.ends_with(".rs"));
-        if origin == Origin::Allocator || !is_rust {
-            return (name.to_owned(), origin);
-        }
-        let Some(own) = &place.own else {
-            return (self.sources.qualified(short(name, Closures::Kept), place.file), origin);
+        let function = match &place.own {
+            _ if origin == Origin::Allocator || !is_rust => name.to_owned(),
+            None => self.sources.qualified(short(name, Closures::Kept), place.file),
+            Some(own) => {
+                let bare = short(name, Closures::Folded);
+                let line = place.line.filter(|_| bare == CLOSURE);
+                let around = line.and_then(|line| self.own.function_around(own, line));
+                self.sources.qualified(around.as_deref().unwrap_or(bare), place.file)
+            }
         };
-        let bare = short(name, Closures::Folded);
-        let line = place.line.filter(|_| bare == CLOSURE);
-        let around = line.and_then(|line| self.own.function_around(own, line));
-        let bare = around.as_deref().unwrap_or(bare);
-        (self.sources.qualified(bare, place.file), origin)
-    }
-}
-
-fn frame(name: &str, origin: Origin, inlined: bool) -> Frame {
-    Frame {
-        function: name.to_owned(),
-        origin,
-        inlined,
+        Frame {
+            function,
+            origin,
+            inlined: false,
+        }
     }
 }
 
