@@ -136,8 +136,8 @@ impl Builder {
             .args(["--package", package])
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
-        if let Some(log) = &self.log {
-            cargo.stderr(File::create(log).map_err(|error| error.to_string())?);
+        if let Some(log) = self.open_log().map_err(|error| error.to_string())? {
+            cargo.stderr(log);
         }
         let mut cargo = Group::spawn(&mut cargo)
             .map_err(|error| format!("cargo cannot be started: {error}; install Rust from https://rustup.rs"))?;
@@ -157,6 +157,10 @@ impl Builder {
                 program.ok_or_else(|| format!("package {package} has no binary"))
             }
         }
+    }
+
+    fn open_log(&self) -> io::Result<Option<File>> {
+        self.log.as_ref().map(File::create).transpose()
     }
 
     /// What an error says of a build's messages: the last lines if they were kept, or else where they are.
