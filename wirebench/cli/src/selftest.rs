@@ -10,7 +10,6 @@ use crate::folders::Root;
 use crate::outcome::Outcome;
 use crate::{reports, run, runs};
 use wirebench_declare::percent::Percent;
-use wirebench_declare::project::Config;
 use wirebench_engine::session::Purpose;
 use wirebench_judge::compare::Rules;
 use wirebench_judge::selftest::{Replay, Tally, Totals};
