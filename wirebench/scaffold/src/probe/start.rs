@@ -21,7 +21,7 @@ use wirebench_engine::measure::target::{LaunchContext, Target};
 /// How long a program may take until it listens.
 const LONGEST: Duration = Duration::from_secs(60);
 /// A program that ends sooner than this may want an argument: servers of files want their folder.
-const AT_ONCE: Duration = Duration::from_secs(1);
+const AT_ONCE: Duration = Duration::from_secs(5);
 /// How long it may take to open further ports after the first.
 const SETTLES: Duration = Duration::from_millis(250);
 /// The beginning of the reason of a program that did not end.
