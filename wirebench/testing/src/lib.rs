@@ -1,5 +1,7 @@
 //! Recorded runs and comparisons, made-up figures, and waiting, for tests of several rooms.
 
+pub mod simulated;
+
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;

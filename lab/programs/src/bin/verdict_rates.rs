@@ -9,10 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ContinuousCDF as _, Normal};
 use wirebench_judge::compare::Rules;
 use wirebench_judge::selftest::{Replay, Tally, Totals};
-use wirebench_record::run::{
-    CpuTime, Host, Latency, LoadRecord, Round, RoundStatus, Run, RunStatus, SCHEMA, Series, SeriesStatus, Variant,
-    VariantRevision,
-};
+use wirebench_record::run::{Round, Run, Variant};
+use wirebench_testing::simulated::{empty_run, round};
 
 /// Good responses in a simulated round: enough for a 99th percentile.
 const RESPONSES: u64 = 100_000;
@@ -116,88 +114,23 @@ impl Model {
 
     /// A recorded run of the model.
     fn run(mut self) -> Run {
-        let revision = |variant| VariantRevision {
-            variant,
-            name: Some("simulated".into()),
-            ..VariantRevision::default()
-        };
-        let mut series: Vec<Series> = (1..=self.scenarios).map(empty_series).collect();
+        let mut run = empty_run(self.scenarios);
         for number in 0..PAIRS {
-            for (scenario, series) in series.iter_mut().enumerate() {
-                let [baseline, candidate] = self.pair(scenario, number);
-                series.rounds.push(round(Variant::Baseline, number, baseline));
-                series.rounds.push(round(Variant::Candidate, number, candidate));
+            for (scenario, series) in run.series.iter_mut().enumerate() {
+                let both = self.pair(scenario, number);
+                for (variant, bad) in [Variant::Baseline, Variant::Candidate].into_iter().zip(both) {
+                    series.rounds.push(Round {
+                        took_ns: u64::try_from(SLOT.as_nanos()).ok(),
+                        ..round(variant, number, 1, RESPONSES, bad)
+                    });
+                }
             }
         }
         if self.worse > 0.0 {
             // Equal code is exchanged by lot.
-            series[0].injected_burn_ns = Some(1);
+            run.series[0].injected_burn_ns = Some(1);
         }
-        Run {
-            schema: SCHEMA.into(),
-            id: "simulated".into(),
-            trigger: "selftest".into(),
-            profile: "simulated".into(),
-            status: RunStatus::Complete,
-            host: Host {
-                cpu_count: 1,
-                kernel: "simulated".into(),
-                fingerprint: "000000000000".into(),
-                ..Host::default()
-            },
-            variants: vec![revision(Variant::Baseline), revision(Variant::Candidate)],
-            series,
-            ..Run::default()
-        }
-    }
-}
-
-fn empty_series(number: usize) -> Series {
-    let scenario = format!("scenario-{number}");
-    Series {
-        id: format!("{scenario}@simulated@simulated"),
-        scenario,
-        server: "simulated".into(),
-        driver: "simulated".into(),
-        protocol: "http".into(),
-        load: LoadRecord {
-            connections: Some(1),
-            streams: Some(1),
-            requests: Some(RESPONSES),
-            ..LoadRecord::default()
-        },
-        digest: "000000000000".into(),
-        status: SeriesStatus::Ok,
-        ..Series::default()
-    }
-}
-
-/// A good round whose CPU time per request, elapsed time, p50 and p99 are `e^bad` times 10 µs, 1 s, 1 ms and 5 ms.
-#[expect(clippy::cast_sign_loss, reason = "all of them are positive and far below 2^53")]
-fn round(variant: Variant, number: u32, bad: [f64; METRICS]) -> Round {
-    let ns = |base: f64, bad: f64| (base * bad.exp()) as u64;
-    let (p50, p99) = (ns(1e6, bad[2]), ns(5e6, bad[3]));
-    Round {
-        status: RoundStatus::Ok,
-        took_ns: u64::try_from(SLOT.as_nanos()).ok(),
-        elapsed_ns: Some(ns(1e9, bad[1])),
-        ok_count: Some(RESPONSES),
-        failed_count: Some(0),
-        latency_ns: Some(Latency {
-            min: 1,
-            mean: p50,
-            p50,
-            p90: p99,
-            p95: p99,
-            p99,
-            p999: p99,
-            max: p99,
-        }),
-        server_cpu_ns: Some(CpuTime {
-            user: ns(10_000.0 * RESPONSES as f64, bad[0]),
-            system: 0,
-        }),
-        ..Round::unmeasured(variant, number, number as usize, 1)
+        run
     }
 }
 

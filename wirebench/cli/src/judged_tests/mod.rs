@@ -2,7 +2,6 @@
 
 mod agreement;
 mod second_stage;
-mod simulated;
 mod verdicts;
 
 use std::time::Duration;
@@ -22,10 +21,11 @@ use wirebench_record::metric::{Better, Metric};
 use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
 use wirebench_record::run::{Bound, CpuTime, LoadRecord, Round, RoundStatus, Run, RunStatus, Series, Variant};
 use wirebench_testing::figure;
+use wirebench_testing::simulated;
 
 /// A run without rounds, and its one series.
 fn empty() -> (Run, Series) {
-    let mut run = simulated::empty_run();
+    let mut run = simulated::empty_run(1);
     let series = run.series.remove(0);
     (run, series)
 }

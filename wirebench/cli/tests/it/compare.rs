@@ -8,10 +8,10 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wirebench_record::run::{Run, Variant};
+use wirebench_testing::simulated::{empty_run, round};
 
 use crate::bench::{Ended, ended, wirebench};
 use crate::github::golden::assert_admitted;
-use crate::simulated::{empty_run, round};
 
 /// Records in a folder outside any project.
 pub(crate) struct Records {
@@ -71,7 +71,7 @@ pub(crate) fn run(worse: f64, first: u32, second: u32) -> Value {
 /// The same with values that spread by `c`, as a share.
 pub(crate) fn noisy(c: f64, worse: f64, first: u32, second: u32) -> Run {
     let mut random = ChaCha8Rng::seed_from_u64(11);
-    let mut run = empty_run();
+    let mut run = empty_run(1);
     for number in 0..first + second {
         let stage = if number < first { 1 } else { 2 };
         for (variant, worse) in [(Variant::Baseline, 0.0), (Variant::Candidate, worse)] {

@@ -62,8 +62,6 @@ mod selftests;
 mod serves;
 mod shards;
 mod sides;
-#[path = "../../src/judged_tests/simulated.rs"]
-mod simulated;
 mod sites;
 mod sources;
 mod strangers;

@@ -1,12 +1,12 @@
-//! A run without rounds, and good rounds of chosen values, for tests of the judging inside the program and through its command line.
+//! A run without rounds, and good rounds of chosen values.
 
 use wirebench_record::run::{
     CpuTime, Host, Latency, LoadRecord, Round, RoundStatus, Run, RunStatus, SCHEMA, Series, SeriesStatus, Variant,
     VariantRevision,
 };
 
-/// A run of one scenario without rounds.
-pub(crate) fn empty_run() -> Run {
+/// A run of that many scenarios without rounds.
+pub fn empty_run(scenarios: usize) -> Run {
     let revision = |variant| VariantRevision {
         variant,
         name: Some("simulated".into()),
@@ -25,15 +25,16 @@ pub(crate) fn empty_run() -> Run {
             ..Host::default()
         },
         variants: vec![revision(Variant::Baseline), revision(Variant::Candidate)],
-        series: vec![empty_series()],
+        series: (1..=scenarios).map(empty_series).collect(),
         ..Run::default()
     }
 }
 
-fn empty_series() -> Series {
+fn empty_series(number: usize) -> Series {
+    let scenario = format!("scenario-{number}");
     Series {
-        id: "scenario-1@simulated@simulated".into(),
-        scenario: "scenario-1".into(),
+        id: format!("{scenario}@simulated@simulated"),
+        scenario,
         server: "simulated".into(),
         driver: "simulated".into(),
         protocol: "http".into(),
@@ -51,7 +52,7 @@ fn empty_series() -> Series {
 
 /// A good round whose CPU time per request, elapsed time, p50 and p99 are `e^bad` times 10 µs, 1 s, 1 ms and 5 ms.
 #[expect(clippy::cast_sign_loss, reason = "all of them are positive and far below 2^53")]
-pub(crate) fn round(variant: Variant, number: u32, stage: u32, ok_count: u64, bad: [f64; 4]) -> Round {
+pub fn round(variant: Variant, number: u32, stage: u32, ok_count: u64, bad: [f64; 4]) -> Round {
     let ns = |base: f64, bad: f64| (base * bad.exp()) as u64;
     let (p50, p99) = (ns(1e6, bad[2]), ns(5e6, bad[3]));
     Round {
