@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::bench::{Bench, fixture, series};
+use crate::bench::{Bench, fixture, run_folder, series};
 
 /// The CPU time of a request to `cold.mjs` that is not warm, ns.
 const COLD_NS: u64 = 5_000_000;
@@ -37,13 +37,13 @@ fn cost(round: &Value) -> u64 {
 
 #[test]
 fn no_round_contains_the_requests_before_the_server_is_warm() {
-    let bench = bench(3);
-    let ended = bench.run(&["run"]);
+    let bench = bench(4);
+    let ended = bench.run(&["run", "--keep-raw"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let record = bench.record();
     let found = series(&record, "ask@cold@hey");
     let rounds = found["rounds"].as_array().unwrap();
-    assert_eq!(rounds.len(), 3);
+    assert_eq!(rounds.len(), 4);
     for round in rounds {
         assert_eq!(round["status"], "ok", "{round}");
         assert!(
@@ -54,6 +54,14 @@ fn no_round_contains_the_requests_before_the_server_is_warm() {
         );
     }
     assert!(number(&found["load"]["warmup_requests"]) >= 300, "{}", found["load"]);
+    // Each process was loaded in parts, over new connections: after one long part, a runtime that throws compiled code away when
+    // connections close would be slow in the round. One part leaves seven lines: two for each of three loads, and one before.
+    let raw = run_folder(&bench.path("results")).join("raw");
+    for number in 0..rounds.len() {
+        let log = raw.join(format!("{number:04}-ask@cold@hey/server.stderr"));
+        let closings = std::fs::read_to_string(&log).unwrap().matches("closed").count();
+        assert!(closings > 8, "{}: {closings}", log.display());
+    }
     // Each round has a process of its own: rounds of one process would not be independent.
     assert!(
         rounds.iter().all(|round| !round["server_ready_ns"].is_null()),
