@@ -156,28 +156,27 @@ impl Mode {
         let key = format!("{table}.in_flight_at_least");
         let message = format!("expected a share between 0 and 1, found {share}");
         place.refuse_if(!(share > 0.0 && share < 1.0), &key, message)?;
-        let known = |word: &str| PLACEHOLDERS.split(' ').any(|known| known == word);
+        let known = |word: &str| PLACEHOLDERS.contains(&word);
         check_placeholders(place, &format!("{table}.args"), &self.args, known)?;
         let env: Vec<Arg> = self.env.values().cloned().map(Arg::One).collect();
         check_placeholders(place, &format!("{table}.env"), &env, known)
     }
 
     fn takes_amount(&self, amount: &Amount) -> bool {
-        const WORDS: [&[&str]; 5] = [
-            &["requests"],
-            &["duration", "seconds"],
-            &["starts", "start_command"],
-            &["stages"],
-            &["samples"],
-        ];
-        let fitting = match amount {
-            Amount::Requests(_) | Amount::Counted { .. } => WORDS[0],
-            Amount::Duration(_) => WORDS[1],
-            Amount::Starts(_) => WORDS[2],
-            Amount::Stages(_) => WORDS[3],
-            Amount::Samples(_) => WORDS[4],
+        const REQUESTS: [&str; 1] = ["requests"];
+        const DURATION: [&str; 2] = ["duration", "seconds"];
+        const STARTS: [&str; 2] = ["starts", "start_command"];
+        const STAGES: [&str; 1] = ["stages"];
+        const SAMPLES: [&str; 1] = ["samples"];
+        let fitting: &[&str] = match amount {
+            Amount::Requests(_) | Amount::Counted { .. } => &REQUESTS,
+            Amount::Duration(_) => &DURATION,
+            Amount::Starts(_) => &STARTS,
+            Amount::Stages(_) => &STAGES,
+            Amount::Samples(_) => &SAMPLES,
         };
-        self.names_any(fitting) || !self.names_any(&WORDS.concat())
+        let all = [&REQUESTS[..], &DURATION, &STARTS, &STAGES, &SAMPLES].concat();
+        self.names_any(fitting) || !self.names_any(&all)
     }
 }
 
@@ -185,10 +184,45 @@ const fn usual_share() -> f64 {
     0.97
 }
 
-/// Placeholders a driver's arguments may name, parted by blanks.
-const PLACEHOLDERS: &str = "driver_folder connections streams workers requests duration seconds rate stages pause request_timeout \
-    url more_urls origin address host port method path header headers metadata body_file ca call message proto proto_root protoset \
-    raw starts start_command bench samples bench_command bench_folder";
+/// Placeholders a driver's arguments may name.
+const PLACEHOLDERS: [&str; 36] = [
+    "driver_folder",
+    "connections",
+    "streams",
+    "workers",
+    "requests",
+    "duration",
+    "seconds",
+    "rate",
+    "stages",
+    "pause",
+    "request_timeout",
+    "url",
+    "more_urls",
+    "origin",
+    "address",
+    "host",
+    "port",
+    "method",
+    "path",
+    "header",
+    "headers",
+    "metadata",
+    "body_file",
+    "ca",
+    "call",
+    "message",
+    "proto",
+    "proto_root",
+    "protoset",
+    "raw",
+    "starts",
+    "start_command",
+    "bench",
+    "samples",
+    "bench_command",
+    "bench_folder",
+];
 
 /// The `args` of a table without other keys.
 fn args_of_table<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arg>, D::Error> {

@@ -29,9 +29,23 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The deepest level of folders that is searched.
 const DEEPEST: usize = 10;
 
-/// Folders of dependencies, of build output, and of tests, parted by blanks.
-const NOT_LOOKED_AT: &str = "node_modules target vendor third_party dist build out venv site-packages __pycache__ testdata tests test \
-    results";
+/// Folders of dependencies, of build output, and of tests.
+const NOT_LOOKED_AT: [&str; 14] = [
+    "node_modules",
+    "target",
+    "vendor",
+    "third_party",
+    "dist",
+    "build",
+    "out",
+    "venv",
+    "site-packages",
+    "__pycache__",
+    "testdata",
+    "tests",
+    "test",
+    "results",
+];
 /// Endings of files that no recipe names.
 const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 /// Files that are also read from parent folders, besides the manifests and lock files of recipes and the compose files, which
@@ -82,7 +96,7 @@ impl Files {
                 let Ok(kind) = entry.file_type() else { continue };
                 let path = format!("{path}{name}");
                 if kind.is_dir() {
-                    let looked_at = !name.starts_with(['.', '_']) && !NOT_LOOKED_AT.split(' ').any(|one| one == name);
+                    let looked_at = !name.starts_with(['.', '_']) && !NOT_LOOKED_AT.contains(&name.as_str());
                     if looked_at && depth < DEEPEST {
                         waiting.push((entry.path(), path + "/", depth + 1));
                     }

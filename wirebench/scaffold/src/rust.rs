@@ -10,9 +10,20 @@ use wirebench_declare::server::Program as Started;
 
 /// What the job that measures sets up.
 const LANGUAGE: &str = "rust";
-/// Crates whose users serve HTTP and gRPC, parted by blanks.
-const HTTP: &str = "axum actix-web warp rocket hyper poem salvo tide ntex pavex";
-const GRPC: &str = "tonic grpcio";
+/// Crates whose users serve HTTP and gRPC.
+const HTTP: [&str; 10] = [
+    "axum",
+    "actix-web",
+    "warp",
+    "rocket",
+    "hyper",
+    "poem",
+    "salvo",
+    "tide",
+    "ntex",
+    "pavex",
+];
+const GRPC: [&str; 2] = ["tonic", "grpcio"];
 
 /// What matters here of a `Cargo.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -44,9 +55,9 @@ pub(super) fn programs(files: &Files) -> Vec<Program> {
 /// The servers of the package in one folder.
 fn package(files: &Files, folder: &str, manifest: &Manifest) -> Vec<Program> {
     let name = manifest.package.name.as_str();
-    let uses = |known: &str| known.split(' ').any(|one| manifest.dependencies.contains_key(one));
-    let (http, grpc) = (uses(HTTP), uses(GRPC));
-    if HTTP.split(' ').any(|one| one == name) {
+    let uses = |known: &[&str]| known.iter().any(|one| manifest.dependencies.contains_key(*one));
+    let (http, grpc) = (uses(&HTTP), uses(&GRPC));
+    if HTTP.contains(&name) {
         return examples(files, folder, manifest).collect();
     }
     if !(http || grpc) || !is_plain(name) {

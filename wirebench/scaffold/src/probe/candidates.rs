@@ -46,7 +46,7 @@ pub(super) fn candidates(
     let mut found: Vec<Candidate> = Vec::new();
     let mut changing: BTreeSet<String> = BTreeSet::new();
     let listed_at = |place| Some((place, openapi::operations(&get(place)?.body)?));
-    let (place, listed) = openapi::PLACES.split(' ').find_map(listed_at).unwrap_or_default();
+    let (place, listed) = openapi::PLACES.into_iter().find_map(listed_at).unwrap_or_default();
     for one in listed {
         if one.method == "GET" {
             found.push(Candidate {

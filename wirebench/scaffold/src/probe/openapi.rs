@@ -2,9 +2,17 @@
 
 use serde_json::Value;
 
-/// Where servers keep the document, parted by blanks.
-pub(super) const PLACES: &str = "/openapi.json /swagger.json /v3/api-docs /swagger/v1/swagger.json /swagger/doc.json /api-docs \
-    /docs/json /documentation/json";
+/// Where servers keep the document.
+pub(super) const PLACES: [&str; 8] = [
+    "/openapi.json",
+    "/swagger.json",
+    "/v3/api-docs",
+    "/swagger/v1/swagger.json",
+    "/swagger/doc.json",
+    "/api-docs",
+    "/docs/json",
+    "/documentation/json",
+];
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// An operation of the document.
