@@ -167,28 +167,29 @@ type SourceLine = (String, u32);
 
 /// A file that a compiler wrote, whose map was read.
 struct Compiled {
-    lengths: Vec<usize>,
+    /// The offset at which each line begins.
+    lines: Vec<usize>,
     map: SourceMap,
 }
 
 impl Compiled {
     /// `None` for a map that cannot be read: then its file is what is known.
     fn read(mapped: Mapped) -> Option<Self> {
+        let (mut lines, mut begin) = (Vec::new(), 0);
+        for length in mapped.lengths {
+            lines.push(begin);
+            begin += length + 1;
+        }
         Some(Self {
-            lengths: mapped.lengths,
+            lines,
             map: SourceMap::from_slice(mapped.map.to_string().as_bytes()).ok()?,
         })
     }
 
     /// Where what stands at an offset of the file comes from; `None` if the map does not name a file.
     fn source(&self, offset: usize) -> Option<SourceLine> {
-        let mut begin = 0;
-        let line = self.lengths.iter().position(|length| {
-            let is_here = offset <= begin + length;
-            begin += if is_here { 0 } else { length + 1 };
-            is_here
-        })?;
-        let column = u32::try_from(offset - begin).ok()?;
+        let line = self.lines.partition_point(|begin| *begin <= offset).checked_sub(1)?;
+        let column = u32::try_from(offset - self.lines[line]).ok()?;
         let token = self.map.lookup_token(u32::try_from(line).ok()?, column)?;
         let source = token.get_source().filter(|source| source.starts_with('/'))?;
         Some((source.to_owned(), token.get_src_line() + 1))
@@ -217,14 +218,13 @@ fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
         let whole = files
             .entry(path.clone())
             .or_insert_with(|| fs::read_to_string(path).unwrap_or_default().encode_utf16().collect());
-        let range = match &sources {
-            Some((_, first, last)) => Some((offset_of(whole, *first), offset_of(whole, last + 1))),
-            None => range,
+        let (line, range) = match &sources {
+            Some((_, first, last)) => {
+                let lines = (offset_of(whole, *first), offset_of(whole, last + 1));
+                (Some(*first), Some(lines))
+            }
+            None => (one.line.or_else(|| line_at(whole, one.offset?)), range),
         };
-        let line = one.line.or_else(|| {
-            let before = whole.get(..range?.0)?.iter();
-            u32::try_from(before.filter(|unit| **unit == NEWLINE).count() + 1).ok()
-        });
         let place = (file, line.unwrap_or(1), one.name);
         let text = range.and_then(|(from, to)| whole.get(from..to));
         if let Some(text) = text.map(String::from_utf16_lossy) {
@@ -238,6 +238,12 @@ fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
 }
 
 const NEWLINE: u16 = b'\n' as u16;
+
+/// The line of an offset, from 1 on; `None` behind the end of the text.
+fn line_at(text: &[u16], offset: usize) -> Option<u32> {
+    let before = text.get(..offset)?.iter();
+    u32::try_from(before.filter(|unit| **unit == NEWLINE).count() + 1).ok()
+}
 
 /// Where a line begins, from 1 on; the end of the text for one that it does not have.
 fn offset_of(text: &[u16], line: u32) -> usize {
