@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::counts::{CountStatus, Counts, Figure};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Run, Variant};
+use wirebench_record::run::{CpuTime, ProcessUsage, Run, Variant};
 
 /// The comparison `wirebench/cli/tests/golden/comparison/NAME.json`.
 ///
@@ -56,6 +56,18 @@ pub fn figure(metric: Metric, value: Option<f64>, spread: f64) -> Figure {
         refused: value.is_none().then(|| "repetitions differ".to_owned()),
         by_layout: Vec::new(),
         points: Vec::new(),
+    }
+}
+
+/// What a process used: `cpu` ns in user mode and as much in the system, and the same memory at the end as at its peak.
+pub fn process(name: &str, cpu: u64, rss_bytes: Option<u64>) -> ProcessUsage {
+    ProcessUsage {
+        name: name.into(),
+        cpu_ns: Some(CpuTime { user: cpu, system: cpu }),
+        peak_rss_bytes: rss_bytes,
+        rss_bytes,
+        connections_seen: Some(7),
+        ..ProcessUsage::default()
     }
 }
 

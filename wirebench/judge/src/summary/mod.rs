@@ -288,20 +288,8 @@ mod tests {
 #[cfg(test)]
 mod processes_tests {
     use super::*;
-    use wirebench_record::run::{CpuTime, Variant};
-    use wirebench_testing::reference;
-
-    fn usage(name: &str, cpu: u64, rss: Option<u64>) -> ProcessUsage {
-        ProcessUsage {
-            name: name.into(),
-            cpu_ns: Some(CpuTime { user: cpu, system: cpu }),
-            peak_rss_bytes: rss,
-            rss_bytes: rss,
-            received_bytes_per_s: None,
-            sent_bytes_per_s: None,
-            connections_seen: Some(7),
-        }
-    }
+    use wirebench_record::run::Variant;
+    use wirebench_testing::{process, reference};
 
     fn round(status: RoundStatus, processes: Vec<ProcessUsage>) -> Round {
         Round {
@@ -317,7 +305,7 @@ mod processes_tests {
         let chain = |status, cpu| {
             round(
                 status,
-                vec![usage("front", cpu, None), usage("store", 2 * cpu, Some(9))],
+                vec![process("front", cpu, None), process("store", 2 * cpu, Some(9))],
             )
         };
         let mut series = reference().series.remove(0);
@@ -337,7 +325,7 @@ mod processes_tests {
         let sent = |_: &Round, process: &ProcessUsage| process.sent_bytes_per_s.map(|size| size as f64);
         assert_eq!((of("store", connections), of("store", sent)), (Some(7.0), None));
 
-        series.rounds = vec![round(RoundStatus::Ok, vec![usage("alone", 1, None)])];
+        series.rounds = vec![round(RoundStatus::Ok, vec![process("alone", 1, None)])];
         assert_eq!(processes(&series), [""; 0]);
     }
 }

@@ -101,21 +101,12 @@ fn shown(row: &Row, metric: Metric, write: impl Fn(Spread) -> String) -> String 
 mod tests {
     use super::*;
     use wirebench_record::run::RoundStatus;
-    use wirebench_testing::reference;
+    use wirebench_testing::{process, reference};
 
     #[test]
     fn each_process_of_a_chain_has_its_figures() {
         let mut series = reference().series.remove(0);
         let mut round = series.rounds.remove(0);
-        let process = |name: &str, cpu: u64, rss: Option<u64>| ProcessUsage {
-            name: name.into(),
-            cpu_ns: Some(CpuTime { user: cpu, system: cpu }),
-            peak_rss_bytes: rss,
-            rss_bytes: rss,
-            received_bytes_per_s: None,
-            sent_bytes_per_s: None,
-            connections_seen: Some(7),
-        };
         (round.status, round.ok_count) = (RoundStatus::Ok, Some(10));
         round.processes = vec![process("front", 200, None), process("store", 400, Some(9))];
         series.rounds = vec![round];
