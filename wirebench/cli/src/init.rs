@@ -111,7 +111,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         if file.write_new().with_context(unwritable)? {
             println!("wrote     {name}");
         } else {
-            // Every service of a repository has a declaration of its own; the workflows are those of the first.
+            // Each service has its own wirebench.toml, but a repository has one pair of workflows, which the first service wrote.
             let is_workflow = (file.file.parent()).is_some_and(|folder| folder.ends_with(".github/workflows"));
             kept += usize::from(other.is_none() || !is_workflow);
             println!("left      {name}: it is there already");

@@ -24,7 +24,7 @@ pub(crate) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()>
     write_page(run, None, folder)
 }
 
-/// gnuplot; without it, says what there is not.
+/// The path of gnuplot; if it is not installed, a warning says what is missing without it (`lack`).
 pub(crate) fn gnuplot(root: &Path, lack: &str) -> Option<PathBuf> {
     let found = prepare::gnuplot(root);
     if found.is_none() {

@@ -127,7 +127,7 @@ impl Model {
             }
         }
         if self.worse > 0.0 {
-            // Equal code is exchanged by lot.
+            // A run without it is taken for equal code, and lot decides which of its sides is the baseline.
             run.series[0].injected_burn_ns = Some(1);
         }
         run

@@ -37,8 +37,8 @@ impl SelectionArgs {
         self.profile_or(project, None)
     }
 
-    /// Profile, and rounds of each series and variant, of a run of these variants: those of `[compare]` where there is a
-    /// baseline, unless a flag says otherwise. `rounds` is the flag.
+    /// The profile of a run of these variants, and the number of rounds of each series and variant. A run with a baseline takes
+    /// both from `[compare]`, unless a flag (`--profile`, `rounds`) says otherwise.
     ///
     /// # Errors
     /// When there is no such profile.
