@@ -11,6 +11,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,12 +31,12 @@ public final class Agent implements ClassFileTransformer {
         this.rewriter = rewriter;
     }
 
-    /** A method that is counted; a lambda is not called by the name that it has here. */
-    private record Method(String name, boolean isLambda, Path file, int line) {}
+    /** A method that is counted, with its first and last line; a lambda is not called by the name that it has here. */
+    private record Method(String name, boolean isLambda, Path file, int first, Integer last) {}
 
     /** Adds the counting to one class. */
     interface Rewriter {
-        /** The class with the counting; `number` gives a method its number, from its name and first line, or -1. */
+        /** The class with the counting; `number` gives a method its number, from its name and the lines of its code, or -1. */
         byte[] rewrite(byte[] bytes, ClassLoader loader, Numbers numbers);
 
         /** The name of the source file that a class was compiled from, or null. */
@@ -44,7 +45,7 @@ public final class Agent implements ClassFileTransformer {
 
     /** Gives methods their numbers. */
     interface Numbers {
-        int of(String name, int line);
+        int of(String name, int[] lines);
     }
 
     public static void premain(String options, Instrumentation instrumentation) throws Exception {
@@ -102,7 +103,7 @@ public final class Agent implements ClassFileTransformer {
                 return null;
             }
             String shown = name.substring(name.lastIndexOf('/') + 1).replace('$', '.');
-            return rewriter.rewrite(bytes, loader, (method, line) -> number(shown, method, file, line));
+            return rewriter.rewrite(bytes, loader, (method, lines) -> number(shown, method, file, lines));
         } catch (Throwable error) {
             // The class runs uncounted.
             System.err.println("wirebench: " + name + " is not counted: " + error);
@@ -116,13 +117,17 @@ public final class Agent implements ClassFileTransformer {
         return (Rewriter) Class.forName(name).getDeclaredConstructor().newInstance();
     }
 
-    private synchronized int number(String type, String method, Path file, int line) {
+    private synchronized int number(String type, String method, Path file, int[] lines) {
         if (methods.size() == Counter.MOST) {
             return -1;
         }
         // A lambda counts for the method around it: lambda$NAME$0 of Java, NAME$lambda$0 of Kotlin.
         String named = method.replaceFirst("^lambda\\$(.+)\\$\\d+$|^(.+?)\\$lambda\\$.*$", "$1$2");
-        methods.add(new Method(type + "." + named.replace("<init>", "new"), !named.equals(method), file, line));
+        // A constructor holds the first values of fields, which may stand anywhere in the class.
+        boolean hasEnd = lines.length > 0 && !method.startsWith("<");
+        int first = lines.length > 0 ? lines[0] : 1;
+        Integer last = hasEnd ? Arrays.stream(lines).max().getAsInt() : null;
+        methods.add(new Method(type + "." + named.replace("<init>", "new"), !named.equals(method), file, first, last));
         return methods.size() - 1;
     }
 
@@ -132,8 +137,9 @@ public final class Agent implements ClassFileTransformer {
             for (int number = 0; number < methods.size(); number++) {
                 Method method = methods.get(number);
                 if (Counter.units[number] > 0) {
-                    writer.printf("{\"name\":%s,\"file\":%s,\"line\":%d,\"count\":%d,\"calls\":%d}%n", quoted(method.name()),
-                        quoted(method.file().toString()), method.line(), Counter.units[number], method.isLambda() ? 0 : Counter.calls[number]);
+                    writer.printf("{\"name\":%s,\"file\":%s,\"line\":%d,\"last\":%d,\"count\":%d,\"calls\":%d}%n",
+                        quoted(method.name()), quoted(method.file().toString()), method.first(), method.last(),
+                        Counter.units[number], method.isLambda() ? 0 : Counter.calls[number]);
                 }
             }
         } catch (IOException error) {

@@ -1,5 +1,6 @@
 package wirebench;
 
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import jdk.internal.org.objectweb.asm.ClassReader;
@@ -55,7 +56,7 @@ final class AsmRewriter implements Agent.Rewriter {
         ClassNode type = new ClassNode(NEWEST);
         reader.accept(type, 0);
         for (MethodNode method : type.methods) {
-            int number = method.instructions.size() == 0 ? -1 : numbers.of(method.name, line(method));
+            int number = method.instructions.size() == 0 ? -1 : numbers.of(method.name, lines(method));
             if (number >= 0) {
                 count(method, number);
             }
@@ -65,13 +66,11 @@ final class AsmRewriter implements Agent.Rewriter {
         return writer.toByteArray();
     }
 
-    private static int line(MethodNode method) {
-        for (AbstractInsnNode one : method.instructions) {
-            if (one instanceof LineNumberNode) {
-                return ((LineNumberNode) one).line;
-            }
-        }
-        return 1;
+    private static int[] lines(MethodNode method) {
+        return Arrays.stream(method.instructions.toArray())
+            .filter(LineNumberNode.class::isInstance)
+            .mapToInt(one -> ((LineNumberNode) one).line)
+            .toArray();
     }
 
     private static void count(MethodNode method, int number) {

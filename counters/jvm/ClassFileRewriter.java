@@ -49,7 +49,7 @@ final class ClassFileRewriter implements Agent.Rewriter {
                 return;
             }
             List<CodeElement> code = method.code().get().elementList();
-            int number = numbers.of(method.methodName().stringValue(), line(code));
+            int number = numbers.of(method.methodName().stringValue(), lines(code));
             MethodTransform counted = (inner, part) -> {
                 if (part instanceof CodeModel && number >= 0) {
                     inner.withCode(body -> count(body, code, number));
@@ -61,8 +61,8 @@ final class ClassFileRewriter implements Agent.Rewriter {
         });
     }
 
-    private static int line(List<CodeElement> code) {
-        return code.stream().filter(LineNumber.class::isInstance).mapToInt(one -> ((LineNumber) one).line()).findFirst().orElse(1);
+    private static int[] lines(List<CodeElement> code) {
+        return code.stream().filter(LineNumber.class::isInstance).mapToInt(one -> ((LineNumber) one).line()).toArray();
     }
 
     private static void count(CodeBuilder body, List<CodeElement> code, int number) {

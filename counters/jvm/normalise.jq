@@ -3,5 +3,5 @@
 # A lambda has the name of the method around it.
 {functions: [
   [inputs] | group_by([.file, .name])[]
-  | {name: .[0].name, file: .[0].file, line: (map(.line) | min), count: (map(.count) | add), calls: (map(.calls) | add)}
+  | {name: .[0].name, file: .[0].file, line: (map(.line) | min), last: (map(.last) | max), count: (map(.count) | add), calls: (map(.calls) | add)}
 ]}

@@ -10,6 +10,7 @@ def owner: .name | sub("\\.<locals>\\.<.*"; "");
       name: .[0].owner,
       file: .[0].file,
       line: (($own // .) | map(.line) | min),
+      last: (map(.last) | max),
       count: (map(.count) | add),
       calls: (($own // .) | map(.calls) | add)
     }

@@ -1,6 +1,7 @@
 """Counts the bytecodes that each function below one folder executes, and writes them when the process ends."""
 
 import atexit
+import dis
 import importlib.machinery
 import importlib.util
 import json
@@ -70,6 +71,7 @@ def write():
             "name": getattr(code, "co_qualname", code.co_name),
             "file": code.co_filename,
             "line": code.co_firstlineno,
+            "last": max((line for _, line in dis.findlinestarts(code) if line), default=code.co_firstlineno),
             "count": count,
             "calls": calls,
         }

@@ -1,11 +1,11 @@
 //! Lines of a pull request's diff that made something cost more: a function's line, where the diff has it.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use serde::Deserialize;
 
 use crate::api::{Api, ApiError};
-use wirebench_record::comparison::{ComparedMetric, Comparison, FunctionChange, Verdict};
+use wirebench_record::counts::Source;
 
 /// Notes on one pull request, at most.
 pub const MOST: usize = 5;
@@ -38,83 +38,66 @@ pub fn files(api: &Api, pull: u64) -> Result<Vec<Changed>, ApiError> {
     api.list(&format!("/pulls/{pull}/files"), None)
 }
 
-/// The files that notes could be about.
-pub fn sources(comparison: &Comparison) -> BTreeSet<&str> {
-    let sources = worse(comparison).filter_map(|(_, change)| change.source.as_ref());
-    sources.map(|source| source.file.as_str()).collect()
-}
-
-/// The notes, the largest changes first: only on lines that the hunks of `files` hold; `message` makes the text out of the
-/// series' id and the change.
-pub fn notes(
-    comparison: &Comparison,
-    files: &[Changed],
-    message: impl Fn(&str, &FunctionChange) -> String,
-) -> Vec<Note> {
-    let mut all: Vec<(&str, &FunctionChange)> = worse(comparison).collect();
-    all.sort_by(|one, other| other.1.share_percent.total_cmp(&one.1.share_percent));
+/// The notes on `causes`, places of functions and what to say there, in order: only on lines that the hunks of `files` add.
+pub fn notes<'a>(causes: impl IntoIterator<Item = (&'a Source, String)>, files: &[Changed]) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
-    for (series, change) in all {
-        let Some((path, line)) = place(change, files) else {
+    for (source, message) in causes {
+        let Some(line) = line(source, files) else {
             continue;
         };
-        if notes.len() < MOST && !notes.iter().any(|note| (note.path.as_str(), note.line) == (path, line)) {
-            let (path, message) = (path.to_owned(), message(series, change));
+        if notes.len() < MOST && !notes.iter().any(|note| (&note.path, note.line) == (&source.file, line)) {
+            let path = source.file.clone();
             notes.push(Note { path, line, message });
         }
     }
     notes
 }
 
-/// Functions that cost more, of counts that gate and regressed and are not meant to.
-fn worse(comparison: &Comparison) -> impl Iterator<Item = (&str, &FunctionChange)> {
-    comparison.series.iter().flat_map(|series| {
-        let regressed = |change: &&FunctionChange| {
-            let gates = |metric: &ComparedMetric| {
-                let counts = metric.primary && metric.accepted.is_none() && metric.verdict == Verdict::Regressed;
-                counts && metric.metric == change.metric
-            };
-            change.source.is_some() && change.candidate > change.baseline && series.metrics.iter().any(gates)
-        };
-        let worse = series.functions.iter().filter(regressed);
-        worse.map(|change| (series.id.as_str(), change))
-    })
-}
-
-fn place<'a>(change: &FunctionChange, files: &'a [Changed]) -> Option<(&'a str, u32)> {
-    let source = change.source.as_ref()?;
+/// The line of a function that a pull request adds: its first such, where it is known where the function ends, or else the
+/// nearest to the known line.
+fn line(source: &Source, files: &[Changed]) -> Option<u32> {
     let file = files.iter().find(|file| file.filename == source.file)?;
-    Some((&file.filename, nearest(file.patch.as_deref()?, source.line)?))
+    let hunks = hunks(file.patch.as_deref()?);
+    if let Some(last) = source.last_line {
+        let mut added = hunks.iter().flat_map(|hunk| &hunk.added).copied();
+        return added.find(|added| (source.line..=last).contains(added));
+    }
+    let hunk = hunks.iter().find(|hunk| hunk.lines.contains(&source.line))?;
+    let added = hunk.added.iter().copied();
+    added.min_by_key(|added| added.abs_diff(source.line))
 }
 
-/// The added line nearest to a line, in the hunk that contains it; `None` if no hunk does, or the hunk adds no line.
-fn nearest(patch: &str, wanted: u32) -> Option<u32> {
+/// A hunk, in lines of the new file.
+struct Hunk {
+    lines: Range<u32>,
+    added: Vec<u32>,
+}
+
+/// The hunks of a patch, in order.
+fn hunks(patch: &str) -> Vec<Hunk> {
+    let mut hunks: Vec<Hunk> = Vec::new();
     // git writes the names of the files before the first hunk, the API does not.
-    let is_head = |line: &&str| !line.starts_with("@@");
-    let mut line = None;
-    let (mut added, mut holds) = (Vec::new(), false);
-    for text in patch.lines().skip_while(is_head).chain(["@@"]) {
-        if text.starts_with("@@") {
-            if holds {
-                return added.into_iter().min_by_key(|added: &u32| added.abs_diff(wanted));
-            }
-            line = start(text);
-            (added, holds) = (Vec::new(), false);
+    for text in patch.lines().skip_while(|line| !line.starts_with("@@")) {
+        if let Some(head) = text.strip_prefix("@@") {
+            let Some(start) = start(head) else { break };
+            hunks.push(Hunk {
+                lines: start..start,
+                added: Vec::new(),
+            });
             continue;
         }
-        let at = line?;
+        let Some(hunk) = hunks.last_mut() else { break };
         match text.as_bytes().first() {
             Some(b'-' | b'\\') => continue,
-            Some(b'+') => added.push(at),
+            Some(b'+') => hunk.added.push(hunk.lines.end),
             _ => {}
         }
-        holds |= at == wanted;
-        line = at.checked_add(1);
+        hunk.lines.end = hunk.lines.end.saturating_add(1);
     }
-    None
+    hunks
 }
 
-/// The first line of a hunk in the new file: `@@ -1,7 +1,9 @@`.
+/// The first line of a hunk in the new file: ` -1,7 +1,9 @@`.
 fn start(head: &str) -> Option<u32> {
     let new = head.split(' ').find_map(|part| part.strip_prefix('+'))?;
     new.split(',').next()?.parse().ok()
@@ -125,14 +108,35 @@ mod tests {
     use proptest::prelude::{any, proptest};
 
     use super::*;
-    use wirebench_record::counts::Source;
-    use wirebench_testing::golden;
 
     const PATCH: &str =
         "@@ -1,4 +1,5 @@ fn main() {\n a\n-b\n+B\n+C\n c\n\\ No newline at end of file\n@@ -40,2 +41,3 @@\n x\n+y\n z";
 
+    /// Where the notes on functions stand that begin at these lines of `src/a.rs` and end at those, if that is known.
+    fn noted(patch: &str, functions: &[(u32, Option<u32>)]) -> Vec<u32> {
+        let file = |filename: &str| Changed {
+            filename: filename.into(),
+            patch: Some(patch.into()),
+        };
+        let sources: Vec<Source> = functions
+            .iter()
+            .map(|(line, last_line)| Source {
+                file: "src/a.rs".into(),
+                line: *line,
+                last_line: *last_line,
+            })
+            .collect();
+        let causes = || sources.iter().map(|source| (source, "dearer".to_owned()));
+        assert!(notes(causes(), &[file("src/b.rs")]).is_empty());
+        let notes = notes(causes(), &[file("src/b.rs"), file("src/a.rs")]);
+        let is_there = |note: &Note| note.path == "src/a.rs" && note.message == "dearer";
+        assert!(notes.iter().all(is_there), "{notes:?}");
+        notes.iter().map(|note| note.line).collect()
+    }
+
     #[test]
     fn a_note_is_on_an_added_line_of_the_hunk_that_holds_the_function() {
+        let nearest = |patch: &str, line| noted(patch, &[(line, None)]).first().copied();
         let found = [1, 2, 3, 4, 41, 42, 43].map(|line| nearest(PATCH, line));
         assert_eq!(
             found,
@@ -145,77 +149,29 @@ mod tests {
         assert_eq!(nearest("Binary files differ", 1), None);
     }
 
-    fn at(file: &str, line: u32) -> Comparison {
-        let mut comparison = golden("counted-regressed");
-        comparison.series[0].functions[0].source = Some(Source {
-            file: file.into(),
-            line,
-        });
-        comparison
-    }
-
-    fn changed(filename: &str) -> Vec<Changed> {
-        vec![Changed {
-            filename: filename.into(),
-            patch: Some(PATCH.into()),
-        }]
-    }
-
     #[test]
-    fn only_lines_that_the_api_knows_and_metrics_that_gate_make_notes() {
-        let name = |_: &str, change: &FunctionChange| change.function.clone();
-        let found = notes(&at("src/a.rs", 3), &changed("src/a.rs"), name);
-        assert_eq!(found.len(), 1);
-        assert_eq!((found[0].path.as_str(), found[0].line), ("src/a.rs", 3));
-        assert!(notes(&at("src/a.rs", 3), &changed("src/b.rs"), name).is_empty());
-        assert!(notes(&at("src/a.rs", 30), &changed("src/a.rs"), name).is_empty());
-        let mut informs = at("src/a.rs", 3);
-        informs.series[0]
-            .metrics
-            .iter_mut()
-            .for_each(|metric| metric.primary = false);
-        let mut meant = at("src/a.rs", 3);
-        meant.series[0]
-            .metrics
-            .iter_mut()
-            .for_each(|metric| metric.accepted = Some("yes".into()));
-        let mut less = at("src/a.rs", 3);
-        less.series[0].functions[0].baseline = 1e6;
-        for none in [informs, meant, less] {
-            assert!(sources(&none).is_empty());
+    fn where_a_function_ends_its_first_added_line_is_noted_however_far_down() {
+        let within = |from, to| noted(PATCH, &[(from, Some(to))]);
+        assert_eq!(within(5, 60), [42]);
+        assert_eq!(within(1, 60), [2]);
+        assert_eq!(within(3, 3), [3]);
+        for (from, to) in [(4, 41), (43, 60), (60, 4)] {
+            assert!(within(from, to).is_empty(), "{from} to {to}: a neighbour's line");
         }
     }
 
     #[test]
     fn there_are_at_most_five_notes_one_a_line() {
-        let mut comparison = at("src/a.rs", 1);
-        let one = comparison.series[0].functions[0].clone();
         let long: String = (1..=20).map(|line| format!("\n+{line}")).collect();
-        let files = [Changed {
-            filename: "src/a.rs".into(),
-            patch: Some(format!("@@ -0,0 +1,20 @@{long}")),
-        }];
-        comparison.series[0].functions = (0..40)
-            .map(|i| FunctionChange {
-                share_percent: f64::from(i),
-                source: Some(Source {
-                    file: "src/a.rs".into(),
-                    line: i / 2 + 1,
-                }),
-                ..one.clone()
-            })
-            .collect();
-        let lines: Vec<u32> = notes(&comparison, &files, |_, _| String::new())
-            .iter()
-            .map(|note| note.line)
-            .collect();
+        let functions: Vec<(u32, Option<u32>)> = (0..40).rev().map(|i| (i / 2 + 1, None)).collect();
+        let lines = noted(&format!("@@ -0,0 +1,20 @@{long}"), &functions);
         assert_eq!(lines, [20, 19, 18, 17, 16]);
     }
 
     proptest! {
         #[test]
         fn no_patch_makes_it_panic(patch in "(@@|\\+|-|\\\\| |[0-9]|,|\n){0,60}", line in any::<u32>()) {
-            nearest(&patch, line);
+            noted(&patch, &[(line, None), (line / 2, Some(line))]);
         }
     }
 }

@@ -95,7 +95,8 @@ pub fn syscall(text: &str) -> String {
 
 /// A path in the repository; `None` if it is not clearly one.
 pub fn source(source: Source) -> Option<Source> {
-    (is_path(&source.file) && (1..=10_000_000).contains(&source.line)).then_some(source)
+    let last = source.last_line.unwrap_or(source.line);
+    (is_path(&source.file) && (1..=10_000_000).contains(&last) && (1..=last).contains(&source.line)).then_some(source)
 }
 
 // Escapes foreign text for a line of a workflow's log.

@@ -170,13 +170,27 @@ pub struct CallerCost {
     pub cost: f64,
 }
 
-/// A line of the project's own sources.
+/// Where a function is in the project's own sources.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Source {
     /// Relative to the repository's root, with `/`.
     pub file: String,
-    /// From 1.
+    /// From 1: where it begins, or its line that costs most.
     pub line: u32,
+    /// Its last line, where `line` is its first and the counter says where it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_line: Option<u32>,
+}
+
+impl Source {
+    /// A line of a function whose end is not known.
+    pub fn at(file: impl Into<String>, line: u32) -> Self {
+        Self {
+            file: file.into(),
+            line,
+            last_line: None,
+        }
+    }
 }
 
 impl Counts {

@@ -361,10 +361,7 @@ mod tests {
         );
         let change = |line| FunctionWorkChange {
             function: "(anonymous)".into(),
-            source: Some(Source {
-                file: "src/http.js".into(),
-                line,
-            }),
+            source: Some(Source::at("src/http.js", line)),
             baseline: 0.0,
             candidate: 1.0,
             kind: WorkKind::Changed,

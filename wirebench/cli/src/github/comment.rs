@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use crate::github::{line_note, variable, workflow_file};
+use crate::github::{variable, workflow_file};
 use crate::outcome::{Outcome, UsageError};
 use wirebench_github::access::Access;
 use wirebench_github::annotations::{self, Note};
@@ -19,7 +19,7 @@ use wirebench_github::{Refusal, check, names, pull};
 use wirebench_judge::limits;
 use wirebench_judge::summary::comparison::contradiction;
 use wirebench_present::report::comparison::comment::{self, About};
-use wirebench_present::report::comparison::headline;
+use wirebench_present::report::comparison::{functions, headline};
 use wirebench_record::comparison::Comparison;
 
 #[derive(Debug, clap::Args)]
@@ -128,11 +128,12 @@ fn started_by(api: &Api, run: Option<u64>) -> Result<Run, Refusal> {
 
 /// Annotations on lines of the diff. The diff is requested only if there can be an annotation.
 fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<Note>, Refusal> {
-    if annotations::sources(comparison).is_empty() {
+    let causes = functions::causes(comparison);
+    if causes.is_empty() {
         return Ok(Vec::new());
     }
     let files = annotations::files(api, pull)?;
-    Ok(annotations::notes(comparison, &files, line_note))
+    Ok(annotations::notes(causes, &files))
 }
 
 /// Writes the comment and the check; `others` are the numbers of other pull requests with the same head commit.

@@ -10,8 +10,6 @@ use std::ffi::OsString;
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use wirebench_github::names;
-use wirebench_present::report::comparison::functions;
-use wirebench_record::comparison::FunctionChange;
 
 /// Reports to GitHub from a workflow: summaries, comments, checks, and an issue.
 #[derive(Debug, clap::Args)]
@@ -44,11 +42,6 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 /// The value of an environment variable of the workflow, if it is not empty.
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
-}
-
-/// The message on a line that made a series cost more.
-fn line_note(series: &str, change: &FunctionChange) -> String {
-    format!("{}: {} on {series}", change.function, functions::change(change))
 }
 
 /// Parses a workflow file's path from the command line.

@@ -1,6 +1,7 @@
 //! `wirebench github summary`: writes a run's results into a workflow: job summary, outputs of the step, warnings on the lines
 //! that a change made slower, and the comparison for the second stage.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,11 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::folders::Root;
-use crate::github::{line_note, variable};
+use crate::github::variable;
 use crate::outcome::Outcome;
 use crate::{comparisons, runs};
 use wirebench_engine::git;
 use wirebench_github::annotations::{self, Changed, Note};
+use wirebench_present::report::comparison::functions;
 use wirebench_present::report::format::{plain, shortened};
 use wirebench_present::report::run_view::minutes;
 use wirebench_present::report::{comparison, cut, markdown};
@@ -151,14 +153,14 @@ fn warnings(comparison: &Comparison, root: &Path) -> Vec<String> {
     let Some(((baseline, candidate), top)) = sides.zip(git::top(root)) else {
         return Vec::new();
     };
-    let files: Vec<Changed> = annotations::sources(comparison)
-        .into_iter()
-        .map(|file| Changed {
-            filename: file.to_owned(),
-            patch: Some(git::patch(&top, &baseline, &candidate, file)),
-        })
-        .collect();
-    let notes = annotations::notes(comparison, &files, line_note);
+    let causes = functions::causes(comparison);
+    let files: BTreeSet<&str> = causes.iter().map(|(source, _)| source.file.as_str()).collect();
+    let changed = |file: &str| Changed {
+        filename: file.to_owned(),
+        patch: Some(git::patch(&top, &baseline, &candidate, file)),
+    };
+    let files: Vec<Changed> = files.into_iter().map(changed).collect();
+    let notes = annotations::notes(causes, &files);
     let command = |note: &Note| {
         let message = data(&shortened(&plain(&note.message), LONGEST_WARNING));
         let (file, line) = (property(&note.path), note.line);

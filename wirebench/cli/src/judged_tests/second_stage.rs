@@ -100,3 +100,23 @@ fn a_large_loss_that_a_short_first_stage_saw_is_confirmed_by_fresh_pairs() {
         assert_eq!((lost.verdict, lost.primary), (Verdict::Regressed, true), "{lost:?}");
     }
 }
+
+#[test]
+fn a_second_stage_lacks_pairs_where_outliers_on_either_side_leave_fewer_than_a_verdict_needs() {
+    let lacks = |far: [u32; 2], side: usize, by: f64| {
+        let of = move |number: u32| {
+            let mut pair = [[noise(number); 4], [noise(number + 3) + by; 4]];
+            if far.contains(&number) {
+                pair[side] = pair[side].map(|value| value + 3.0);
+            }
+            (pair[0], pair[1])
+        };
+        compare::lacks_pairs(&timed(10, 9, of, [None, None]), &Rules::default(), 0)
+    };
+    for side in [0, 1] {
+        assert!(lacks([12, 16], side, 0.2));
+        assert!(!lacks([12, 12], side, 0.2), "8 are left");
+        assert!(!lacks([2, 5], side, 0.2), "the first stage judges nothing");
+        assert!(!lacks([12, 16], side, 0.0), "nothing is tested");
+    }
+}

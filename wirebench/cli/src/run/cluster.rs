@@ -3,7 +3,7 @@
 use wirebench_cluster::{LoadPods, Overlay, RunSpec, Side, fits};
 use wirebench_declare::Project;
 use wirebench_declare::plan;
-use wirebench_engine::session::{NothingToMeasure, Recorded};
+use wirebench_engine::session::{NothingToMeasure, Recorded, SecondStage};
 use wirebench_judge::compare::{self, Rules};
 use wirebench_record::run::Variant;
 
@@ -99,7 +99,10 @@ pub(super) fn measure_on_cluster(project: &Project, args: &Args) -> anyhow::Resu
         out: &args.out(project),
         keep_raw: args.keep_raw,
         budget: args.budget.unwrap_or(rules.compare.budget).0,
-        second_stage: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
+        second_stage: SecondStage {
+            plan: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
+            lacks_pairs: &|run, series| compare::lacks_pairs(run, &rules, series),
+        },
     })
 }
 

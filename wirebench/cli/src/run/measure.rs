@@ -7,7 +7,7 @@ use super::args::Args;
 use crate::flags::{Only, Pin, with_flag};
 use wirebench_declare::Project;
 use wirebench_declare::plan;
-use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec, SideRequest};
+use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec, SecondStage, SideRequest};
 use wirebench_judge::compare::{self, Rules};
 
 /// Measures the selected series and writes the record into the run's folder.
@@ -57,7 +57,10 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         measure_identical: args.sides.measure_identical,
         lock: !args.lock.no_lock,
         budget: args.budget.unwrap_or(rules.compare.budget).0,
-        second_stage: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
+        second_stage: SecondStage {
+            plan: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
+            lacks_pairs: &|run, series| compare::lacks_pairs(run, &rules, series),
+        },
     })
 }
 

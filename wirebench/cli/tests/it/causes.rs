@@ -242,7 +242,7 @@ fn work(bench: &Bench, out: &str) -> (Value, Ended) {
     (series["work"].clone(), ended)
 }
 
-/// Each function with its change and line, or what else happened to it.
+/// Each function with its change and lines, or what else happened to it.
 fn changes(work: &Value) -> Vec<String> {
     let said = |one: &Value| {
         let name = one["function"].as_str().unwrap();
@@ -252,9 +252,10 @@ fn changes(work: &Value) -> Vec<String> {
         let change = one["candidate"].as_f64().unwrap() - one["baseline"].as_f64().unwrap();
         let source = &one["source"];
         format!(
-            "{name} {change:+.2} {}:{}",
+            "{name} {change:+.2} {}:{} to {}",
             source["file"].as_str().unwrap(),
-            source["line"]
+            source["line"],
+            source["last_line"]
         )
     };
     work["functions"].as_array().into_iter().flatten().map(said).collect()
@@ -317,7 +318,7 @@ fn a_node_function_that_loops_more_is_named_and_equal_work_is_not() {
     let bench = bench.file("shop.js", &edited(NODE, &more));
     let (found, ended) = work(&bench, "more");
     assert_eq!(found["unit"], "block");
-    assert_eq!(changes(&found), ["order +2.00 shop.js:20"], "{found:#}");
+    assert_eq!(changes(&found), ["order +2.00 shop.js:20 to 30"], "{found:#}");
     assert!(
         ended.stderr.contains("blocks by function are counted") && !ended.stdout.contains("Regressed"),
         "{}{}",
@@ -371,9 +372,14 @@ fn a_python_function_that_serializes_twice_is_named_and_equal_work_is_not() {
     assert_eq!(found["unit"], "bytecode");
     let named = changes(&found);
     assert!(
-        named.len() == 1 && named[0].starts_with("order +") && named[0].ends_with("shop.py:12"),
+        named.len() == 1 && named[0].starts_with("order +") && named[0].ends_with("shop.py:12 to 21"),
         "{found:#}"
     );
+
+    // As many bytecodes: the function is known by its text.
+    let bench = bench.file("shop.py", &edited(PYTHON, &[("tax = 2", "tax = 3")]));
+    let (found, _) = work(&bench, "edited");
+    assert_eq!(changes(&found), ["order edited"], "{found:#}");
 
     let same = [
         ("PRICES =", "# What everything costs.\nPRICES ="),
@@ -408,10 +414,14 @@ fn a_java_method_that_loops_more_is_named_and_equal_work_is_not() {
     assert_eq!(found["unit"], "bytecode");
     let named = changes(&found);
     assert!(
-        named.len() == 1 && named[0].starts_with("Shop.order +") && named[0].ends_with("Shop.java:20"),
+        named.len() == 1 && named[0].starts_with("Shop.order +") && named[0].ends_with("Shop.java:20 to 26"),
         "{found:#}{}",
         ended.stdout
     );
+
+    let bench = bench.file("Shop.java", &edited(JAVA, &[("10 ? 2", "10 ? 3")]));
+    let (found, _) = work(&bench, "edited");
+    assert_eq!(changes(&found), ["Shop.order edited"], "{found:#}");
 
     let same = [
         ("static final List", "// What everything costs.\n    static final List"),

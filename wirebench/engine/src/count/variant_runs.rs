@@ -271,13 +271,15 @@ impl VariantRuns {
         let function = |place: &FunctionPlace| {
             let figure = per_request(|counts| &counts.units, place);
             let (file, line, name) = place.clone();
+            let body = counted().find_map(|counts| counts.bodies.get(place).cloned());
+            let last_line = body.as_ref().map(|body| body.last_line);
             Some(FunctionWork {
                 function: name,
-                source: Source { file, line },
+                source: Source { file, line, last_line },
                 count: figure.value.filter(|count| *count > 0.0)?,
                 spread: figure.spread?,
                 calls: per_request(|counts| &counts.calls, place).value.unwrap_or(0.0),
-                text: counted().find_map(|counts| counts.texts.get(place).cloned()),
+                text: body.map(|body| body.text),
             })
         };
         let mut functions: Vec<FunctionWork> = places.iter().filter_map(|place| function(place)).collect();

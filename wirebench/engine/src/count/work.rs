@@ -29,8 +29,17 @@ pub struct FunctionCounts {
     pub units: BTreeMap<FunctionPlace, u64>,
     /// Calls, by function.
     pub calls: BTreeMap<FunctionPlace, u64>,
-    /// Twelve hex digits of the source of each function whose end is known.
-    pub texts: BTreeMap<FunctionPlace, String>,
+    /// What stands in the source, of each function whose end is known.
+    pub bodies: BTreeMap<FunctionPlace, Body>,
+}
+
+/// A function in its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Body {
+    /// Its last line.
+    pub last_line: u32,
+    /// Twelve hex digits of its text without blanks.
+    pub text: String,
 }
 
 /// The common shape that `normalise.jq` writes.
@@ -62,6 +71,9 @@ struct CountedFunction {
     file: String,
     #[serde(default)]
     line: Option<u32>,
+    /// Its last line, if the runtime says it.
+    #[serde(default)]
+    last: Option<u32>,
     /// Where it begins, in UTF-16 units, if the runtime does not know lines.
     #[serde(default)]
     offset: Option<usize>,
@@ -204,13 +216,13 @@ fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
         .filter_map(|(file, mapped)| Some((file, Compiled::read(mapped)?)))
         .collect();
     for one in shape.functions {
-        let range = one.offset.zip(one.to);
-        let sources = compiled.get(&one.file).zip(range).and_then(|(compiled, (from, to))| {
+        let offsets = one.offset.zip(one.to);
+        let source = compiled.get(&one.file).zip(offsets).and_then(|(compiled, (from, to))| {
             let (file, first) = compiled.source(from)?;
             let last = compiled.source(to.saturating_sub(1)).map_or(first, |(_, last)| last);
-            Some((file, first, last))
+            Some((file, (first, last)))
         });
-        let path = sources.as_ref().map_or(&one.file, |(file, ..)| file);
+        let path = source.as_ref().map_or(&one.file, |(file, _)| file);
         let is_others = path.split('/').any(|part| OTHERS.contains(&part));
         let Some(file) = tree.relative(path).filter(|_| !is_others) else {
             continue;
@@ -218,18 +230,24 @@ fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
         let whole = files
             .entry(path.clone())
             .or_insert_with(|| fs::read_to_string(path).unwrap_or_default().encode_utf16().collect());
-        let (line, range) = match &sources {
-            Some((_, first, last)) => {
-                let lines = (offset_of(whole, *first), offset_of(whole, last + 1));
-                (Some(*first), Some(lines))
+        let (lines, offsets) = match (&source, offsets) {
+            (None, Some((from, to))) => {
+                let last = line_at(whole, to.saturating_sub(1));
+                (line_at(whole, from).zip(last), Some((from, to)))
             }
-            None => (one.line.or_else(|| line_at(whole, one.offset?)), range),
+            (source, _) => {
+                let lines = source.as_ref().map(|(_, lines)| *lines).or(one.line.zip(one.last));
+                let offsets = lines.map(|(first, last)| offset_of(whole, first).zip(offset_of(whole, last + 1)));
+                (lines, offsets.flatten())
+            }
         };
-        let place = (file, line.unwrap_or(1), one.name);
-        let text = range.and_then(|(from, to)| whole.get(from..to));
-        if let Some(text) = text.map(String::from_utf16_lossy) {
+        let first = lines.map(|(first, _)| first).or(one.line);
+        let place = (file, first.unwrap_or(1), one.name);
+        let text = offsets.and_then(|(from, to)| whole.get(from..to));
+        if let Some((text, (_, last_line))) = text.map(String::from_utf16_lossy).zip(lines) {
             let words: String = text.split_whitespace().collect();
-            counts.texts.insert(place.clone(), digest::short(&words));
+            let text = digest::short(&words);
+            counts.bodies.insert(place.clone(), Body { last_line, text });
         }
         *counts.calls.entry(place.clone()).or_default() += one.calls;
         *counts.units.entry(place).or_default() += one.count;
@@ -245,13 +263,12 @@ fn line_at(text: &[u16], offset: usize) -> Option<u32> {
     u32::try_from(before.filter(|unit| **unit == NEWLINE).count() + 1).ok()
 }
 
-/// Where a line begins, from 1 on; the end of the text for one that it does not have.
-fn offset_of(text: &[u16], line: u32) -> usize {
+/// Where a line begins, from 1 on; the end of the text for the one behind its last. `None` further on: a compiler may give
+/// code of other files such lines.
+fn offset_of(text: &[u16], line: u32) -> Option<usize> {
     let ends = text.iter().enumerate().filter(|(_, unit)| **unit == NEWLINE);
-    match line.checked_sub(2) {
-        Some(before) => ends.map(|(at, _)| at + 1).nth(before as usize).unwrap_or(text.len()),
-        None => 0,
-    }
+    let begins = ends.map(|(at, _)| at + 1).chain([text.len()]);
+    [0].into_iter().chain(begins).nth(line.checked_sub(1)? as usize)
 }
 
 #[cfg(test)]
@@ -304,6 +321,7 @@ mod tests {
             name: "order".into(),
             file: file.to_string_lossy().into_owned(),
             line: None,
+            last: None,
             offset: Some(offset),
             to: Some(offset + 4),
             count: 3,
@@ -320,7 +338,7 @@ mod tests {
         };
         let counts = by_function(shape, &Tree::of(Some(folder.path())));
         let place: FunctionPlace = ("shop.js".into(), 3, "order".into());
-        assert_eq!(counts.texts.len(), 1);
+        assert_eq!(counts.bodies[&place].last_line, 3);
         assert_eq!(counts.units, BTreeMap::from([(place.clone(), 6)]));
         assert_eq!(counts.calls, BTreeMap::from([(place, 2)]));
     }
@@ -341,19 +359,19 @@ mod tests {
             let lengths: Vec<usize> = js.lines().map(str::len).collect();
             let shape = serde_json::json!({"functions": [function], "maps": {path("shop.js"): {"lengths": lengths, "map": map}}});
             let counts = by_function(serde_json::from_value(shape).unwrap(), &Tree::of(Some(folder.path())));
-            let texts = counts.texts.into_values().collect::<Vec<_>>();
-            (counts.units.into_keys().next(), texts)
+            let bodies = counts.bodies.into_values().map(|body| (body.last_line, body.text));
+            (counts.units.into_keys().next(), bodies.collect::<Vec<_>>())
         };
         // As tsc writes it: the second line is the third of the source, and so on.
         let mappings = ";AAEA,SAAS,KAAK;IACZ,OAAO,CAAC,CAAC;AACX,CAAC";
-        let (place, texts) = compiled(&path("shop.ts"), mappings);
+        let (place, bodies) = compiled(&path("shop.ts"), mappings);
         assert_eq!(place, Some(("shop.ts".into(), 3, "order".into())));
-        assert_eq!(texts, [digest::short("functionorder():Price{return1;}")]);
+        assert_eq!(bodies, [(5, digest::short("functionorder():Price{return1;}"))]);
         fs::write(path("shop.js"), js).unwrap();
         for (source, mappings) in [("webpack://shop/shop.ts", mappings), (&*path("shop.ts"), "?")] {
-            let (place, texts) = compiled(source, mappings);
+            let (place, bodies) = compiled(source, mappings);
             assert_eq!(place, Some(("shop.js".into(), 2, "order".into())), "{source}");
-            assert_eq!(texts, [digest::short("functionorder(){return1;}")]);
+            assert_eq!(bodies, [(4, digest::short("functionorder(){return1;}"))]);
         }
         let (place, _) = compiled(&path("node_modules/shop.ts"), mappings);
         assert_eq!(place, None);

@@ -284,10 +284,7 @@ mod tests {
             inclusive: None,
             blamed: None,
             calls: None,
-            source: Some(Source {
-                file: file.into(),
-                line: 3,
-            }),
+            source: Some(Source::at(file, 3)),
         };
         let made = "target/release/build/x/out/weather.rs";
         let files = Listed {

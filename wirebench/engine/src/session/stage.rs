@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::session::pairs::{given_up, tally};
 use wirebench_declare::plan::budget::{NextStage, Screen, is_late};
-use wirebench_declare::plan::rerun::FEWEST_PAIRS;
+use wirebench_declare::plan::rerun::{EXTRA_ROUNDS, FEWEST_PAIRS};
 use wirebench_declare::plan::{Slot, Stretch, pairs};
 use wirebench_record::run::{Run, Stage, Variant};
 
@@ -57,8 +57,18 @@ pub trait StagedRun {
     fn log(&self, _text: &str) {}
 }
 
-/// Plans the second stage from the run and the time left of its budget.
-pub type SecondStage<'a> = &'a dyn Fn(&Run, Duration) -> NextStage;
+/// The rules of the second stage.
+#[derive(Clone, Copy)]
+pub struct SecondStage<'a> {
+    /// Plans it from the run and the time left of its budget.
+    pub plan: &'a dyn Fn(&Run, Duration) -> NextStage,
+    /// Whether the series of that index has too few usable pairs in it for a verdict.
+    pub lacks_pairs: &'a dyn Fn(&Run, usize) -> bool,
+}
+
+/// The share of the budget by which it may be exceeded for a series whose second stage lacks pairs for a verdict: without them
+/// all its time was spent for nothing.
+const BEYOND: f64 = 0.2;
 
 /// Measures the first stage, and then the one that `second_stage` plans, if it plans one.
 ///
@@ -77,10 +87,17 @@ pub fn measure_stages(
         return Ok(ending);
     };
     let left = end.saturating_duration_since(Instant::now());
-    match second_stage(session.run(), left).stage {
-        Some(second) => measure_stage(session, &second, StageTime::last(end), None),
-        None => Ok(ending),
+    let Some(second) = (second_stage.plan)(session.run(), left).stage else {
+        return Ok(ending);
+    };
+    let members = session.begin(&second);
+    let ending = measure_rounds(session, &second, StageTime::last(end), &members, None)?;
+    if ending == Ending::Interrupted {
+        return Ok(ending);
     }
+    let beyond = end + (end - time.began).mul_f64(BEYOND);
+    let lacks_pairs = |run: &Run, series: usize, _: &[Variant]| (second_stage.lacks_pairs)(run, series);
+    measure_extra_pairs(session, &second, StageTime::last(beyond), &members, &lacks_pairs)
 }
 
 /// Measures the rounds of one stage, and up to four extra rounds of each series whose pairs were disturbed or failed too often.
@@ -99,10 +116,20 @@ pub(super) fn measure_stage(
     next: Option<SecondStage>,
 ) -> anyhow::Result<Ending> {
     let members = session.begin(stage);
+    measure_rounds(session, stage, time, &members, next)
+}
+
+fn measure_rounds(
+    session: &mut impl StagedRun,
+    stage: &Stage,
+    time: StageTime,
+    members: &[Member],
+    next: Option<SecondStage>,
+) -> anyhow::Result<Ending> {
     if session.is_paired() {
         session.run().stages.push(stage.clone());
     }
-    let slots = plan(session, &members, stage.rounds, stage.number);
+    let slots = plan(session, members, stage.rounds, stage.number);
     session.enter(stage, "round", &slots)?;
     let first_round = slots.first().map_or(0, |slot| slot.round);
     for measured in 0..stage.rounds {
@@ -116,39 +143,45 @@ pub(super) fn measure_stage(
             return Ok(ending);
         }
         let whole = measured + 1;
-        if whole < stage.rounds && next.is_some_and(|next| ends_early(session.run(), time, whole, next)) {
+        if whole < stage.rounds && next.is_some_and(|next| ends_early(session.run(), time, whole, next.plan)) {
             shorten(session, stage, whole, "ended to leave time for the second stage,");
             return Ok(Ending::Whole);
         }
     }
-    measure_extra_pairs(session, stage, time, &members)
+    let wants_another = |run: &Run, series: usize, variants: &[Variant]| {
+        tally(&run.series[series].rounds, variants, stage.number, stage.rounds).wants_another()
+    };
+    measure_extra_pairs(session, stage, time, members, &wants_another)
 }
 
 /// True if a first stage with that many whole rounds ends now, to leave time for the second.
-fn ends_early(run: &Run, time: StageTime, whole: u32, second_stage: SecondStage) -> bool {
+fn ends_early(run: &Run, time: StageTime, whole: u32, plan: impl Fn(&Run, Duration) -> NextStage) -> bool {
     let now = Instant::now();
     time.screen(whole, now).is_some_and(|screen| {
         let left = screen.budget.saturating_sub(screen.spent);
-        screen.ends(second_stage(run, left).needed)
+        screen.ends(plan(run, left).needed)
     })
 }
 
-/// Measures extra pairs, a round of them at a time, until no series wants another or the time is over.
+/// Measures extra pairs, a round of them at a time, until no series wants another or may have one, or the time is over.
 fn measure_extra_pairs(
     session: &mut impl StagedRun,
     stage: &Stage,
     time: StageTime,
     members: &[Member],
+    wants_another: &dyn Fn(&Run, usize, &[Variant]) -> bool,
 ) -> anyhow::Result<Ending> {
     while session.is_paired() && !time.is_late(Instant::now()) {
         let run = session.run();
-        let wants_another = |(series, variants): &&Member| {
+        let gets_another = |(series, variants): &&Member| {
             let rounds = &run.series[*series].rounds;
-            let tally = tally(rounds, variants, stage.number, stage.rounds);
-            // It has too few whole pairs, may have more, and is not given up.
-            variants.len() > 1 && tally.wants_another() && !given_up(rounds, variants[0])
+            let measured = tally(rounds, variants, stage.number, stage.rounds).measured;
+            variants.len() > 1
+                && measured < stage.rounds + EXTRA_ROUNDS
+                && wants_another(run, *series, variants)
+                && !given_up(rounds, variants[0])
         };
-        let extra: Vec<Member> = members.iter().filter(wants_another).cloned().collect();
+        let extra: Vec<Member> = members.iter().filter(gets_another).cloned().collect();
         if extra.is_empty() {
             break;
         }
@@ -357,6 +390,12 @@ mod tests {
         }
     }
 
+    /// A second stage that never lacks pairs.
+    fn planned(plan: &dyn Fn(&Run, Duration) -> NextStage) -> SecondStage<'_> {
+        let lacks_pairs = &|_: &Run, _| false;
+        SecondStage { plan, lacks_pairs }
+    }
+
     #[test]
     fn every_round_has_every_series_and_extra_pairs_make_up_for_failed_ones() {
         let mut fake = Fake::new(&BOTH);
@@ -394,8 +433,13 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         fake.endings = vec![Ending::Whole, Ending::Whole, Ending::OutOfTime];
         let stage = fake.screen(8);
-        let none = |_: &Run, _| NextStage::default();
-        let ending = measure_stages(&mut fake, &stage, StageTime::first(HOUR), &none).unwrap();
+        let ending = measure_stages(
+            &mut fake,
+            &stage,
+            StageTime::first(HOUR),
+            planned(&|_, _| NextStage::default()),
+        );
+        let ending = ending.unwrap();
         assert_eq!(ending, Ending::OutOfTime);
         let recorded = &fake.run.stages[0];
         let why = "screen of every series (2), 8 rounds of each variant; the time given was over after 2 of 8 rounds";
@@ -441,7 +485,7 @@ mod tests {
         };
         // The time of a first stage of no length is over from the beginning.
         let time = StageTime::first(Duration::ZERO);
-        let ending = measure_stages(&mut fake, &stage, time, &second).unwrap();
+        let ending = measure_stages(&mut fake, &stage, time, planned(&second)).unwrap();
         assert_eq!(ending, Ending::Whole);
         let recorded: Vec<u32> = fake.run.stages.iter().map(|stage| stage.rounds).collect();
         assert_eq!(recorded, [10, 8]);
@@ -455,11 +499,49 @@ mod tests {
     }
 
     #[test]
+    fn a_second_stage_that_lacks_pairs_for_a_verdict_gets_up_to_four_more_and_a_fifth_more_time() {
+        let measured = |budget: Duration, wanted: usize, endings: Vec<Ending>| {
+            let mut fake = Fake::new(&BOTH);
+            fake.endings = endings;
+            let stage = fake.screen(8);
+            let second = fake.screen(9);
+            let (number, series) = (2, second.series[..1].to_vec());
+            let second = Stage {
+                number,
+                series,
+                ..second
+            };
+            let plan = |_: &Run, _| NextStage {
+                needed: None,
+                stage: Some(second.clone()),
+            };
+            let second = SecondStage {
+                plan: &plan,
+                lacks_pairs: &|run, series| {
+                    assert_eq!(series, 0, "only series of the stage are asked about");
+                    let rounds = run.series[series].rounds.iter();
+                    rounds.filter(|round| round.stage == 2).count() < 2 * wanted
+                },
+            };
+            let ending = measure_stages(&mut fake, &stage, StageTime::first(budget), second).unwrap();
+            let extra = fake.passes.iter().filter(|(kind, ..)| *kind == "extra round");
+            (ending, extra.count())
+        };
+        assert_eq!(measured(HOUR, 9, Vec::new()), (Ending::Whole, 0));
+        assert_eq!(measured(HOUR, 11, Vec::new()), (Ending::Whole, 2));
+        assert_eq!(measured(HOUR, 99, Vec::new()), (Ending::Whole, 4));
+        let over = [[Ending::Whole; 8 + 7].to_vec(), vec![Ending::OutOfTime]].concat();
+        assert_eq!(measured(HOUR, 8, over), (Ending::Whole, 1));
+        let stopped = [[Ending::Whole; 8 + 7].to_vec(), vec![Ending::Interrupted]].concat();
+        assert_eq!(measured(HOUR, 8, stopped), (Ending::Interrupted, 0));
+    }
+
+    #[test]
     fn fewer_first_rounds_than_a_verdict_needs_have_no_second_stage() {
         let mut fake = Fake::new(&BOTH);
         let stage = fake.screen(FEWEST_PAIRS - 1);
         let none = |_: &Run, _| -> NextStage { panic!("a second stage") };
-        measure_stages(&mut fake, &stage, StageTime::first(HOUR), &none).unwrap();
+        measure_stages(&mut fake, &stage, StageTime::first(HOUR), planned(&none)).unwrap();
     }
 }
 

@@ -390,10 +390,7 @@ fn what_functions_do_is_admitted_with_inert_names_and_possible_counts() {
             unit: unit.into(),
             functions: vec![FunctionWorkChange {
                 function: name.into(),
-                source: Some(Source {
-                    file: "../../etc/passwd".into(),
-                    line: 1,
-                }),
+                source: Some(Source::at("../../etc/passwd", 1)),
                 baseline: 1.0,
                 candidate,
                 kind: wirebench_record::comparison::WorkKind::Changed,
@@ -409,16 +406,18 @@ fn what_functions_do_is_admitted_with_inert_names_and_possible_counts() {
 
 #[test]
 fn functions_keep_their_place_only_where_it_is_one_of_the_repository() {
-    let place = |file: &str, line| {
+    let place = |file: &str, line, last_line| {
         let mut given = golden("counted-regressed");
-        given.series[0].functions[0].source = Some(Source {
-            file: file.into(),
-            line,
-        });
+        let file = file.into();
+        given.series[0].functions[0].source = Some(Source { file, line, last_line });
         checked(given, &OF).unwrap().series[0].functions[0].source.clone()
     };
-    assert!(place("servers/http/src/main.rs", 12).is_some());
+    assert!(place("servers/http/src/main.rs", 12, None).is_some());
+    assert!(place("servers/http/src/main.rs", 12, Some(12)).is_some());
     for (file, line) in [("/etc/passwd", 1), ("../x", 1), ("a b", 1), ("a", 0), ("a", u32::MAX)] {
-        assert_eq!(place(file, line), None, "{file}");
+        assert_eq!(place(file, line, None), None, "{file}");
+    }
+    for last in [0, 11, u32::MAX] {
+        assert_eq!(place("a", 12, Some(last)), None, "{last}");
     }
 }

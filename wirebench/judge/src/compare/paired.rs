@@ -71,6 +71,16 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
     })
 }
 
+/// Whether the series of that index has fewer usable pairs in its second stage than a verdict needs, for a metric that gates and
+/// that the first stage selected. Which pairs are usable does not depend on which side a value is from, so that measuring until
+/// there are enough favours neither.
+pub fn lacks_pairs(run: &Run, rules: &Rules, series: usize) -> bool {
+    let cells = cells(run, &Gates::of(run, &rules.margins), rules);
+    let lacks = |cell: &JudgedCell| cell.estimates.kept.pairs.len() < FEWEST_PAIRS && cell.suspected.is_some();
+    let of_series = cells.iter().filter(|cell| cell.series == series && cell.stage == 2);
+    of_series.filter(|cell| cell.cell.margin.gate).any(lacks)
+}
+
 /// The side of a comparison that a variant of a run is; `None` if the run does not have it.
 pub(super) fn side(run: &Run, variant: Variant) -> Option<Side> {
     let revision = run.revision(variant)?;

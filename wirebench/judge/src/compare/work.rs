@@ -210,10 +210,7 @@ mod tests {
             let (file, line) = words[0].split_once(':').unwrap();
             FunctionWork {
                 function: words[1].into(),
-                source: Source {
-                    file: file.into(),
-                    line: line.parse().unwrap(),
-                },
+                source: Source::at(file, line.parse().unwrap()),
                 count: words[2].parse().unwrap(),
                 spread: 0.02,
                 calls: words[3].parse().unwrap(),

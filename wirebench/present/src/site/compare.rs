@@ -328,7 +328,7 @@ mod tests {
             series.functions.iter_mut().for_each(|function| {
                 function.function = nasty();
                 function.caller = Some(nasty());
-                function.source = Some(Source { file: nasty(), line: 7 });
+                function.source = Some(Source::at(nasty(), 7));
             });
             for metric in &mut series.metrics {
                 (metric.reason, metric.unit) = (MetricReason::Text { text: nasty() }, nasty());

@@ -251,7 +251,7 @@ pub(super) fn poison(run: &mut Run) {
             counts.syscalls = BTreeMap::from([(nasty(), 1.0)]);
             counts.functions.iter_mut().for_each(|cost| {
                 cost.function = nasty();
-                cost.source = Some(Source { file: nasty(), line: 7 });
+                cost.source = Some(Source::at(nasty(), 7));
             });
             counts
                 .figures

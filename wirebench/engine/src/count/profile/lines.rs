@@ -87,10 +87,7 @@ mod tests {
         for line in given {
             let words: Vec<&str> = line.split(' ').collect();
             let (file, number) = words[1].split_once(':').unwrap();
-            let source = Source {
-                file: file.into(),
-                line: number.parse().unwrap(),
-            };
+            let source = Source::at(file, number.parse().unwrap());
             lines.add(words[0], &source, words[2].parse().unwrap());
         }
         lines

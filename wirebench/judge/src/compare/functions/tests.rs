@@ -21,10 +21,7 @@ fn counts(total: f64, functions: &[&str]) -> Counts {
                 .map(|word| word.parse().unwrap()),
             blamed: number(3),
             calls: number(4),
-            source: number(3).map(|_| Source {
-                file: "a.rs".into(),
-                line: 7,
-            }),
+            source: number(3).map(|_| Source::at("a.rs", 7)),
         });
     }
     counts

@@ -6,6 +6,7 @@ use crate::report::escape::Escape;
 use crate::report::format::{change, declared, grouped, plain, plural, shortened, size};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
+use wirebench_record::reason::SeriesReason;
 
 /// The number of rows with each standing, and its word, the worst first. The rows must be sorted by standing.
 pub(crate) fn counts(rows: &[Row]) -> Vec<(usize, RowStatus, &'static str)> {
@@ -121,9 +122,10 @@ pub fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a [&'a C
     ]
 }
 
-/// Remarks on series, each once: `a, b and 3 more: client-bound`.
-pub fn remarks(comparison: &Comparison, escape: Escape) -> Vec<String> {
+/// Those remarks on series that are `wanted`, each once: `a, b and 3 more: client-bound`.
+pub fn remarks(comparison: &Comparison, escape: Escape, wanted: impl Fn(&SeriesReason) -> bool) -> Vec<String> {
     (Findings::remarks(comparison).into_iter())
+        .filter(|(reason, _)| wanted(reason))
         .map(|(reason, ids)| {
             let ids: Vec<String> = ids.into_iter().map(|id| escape.name(id)).collect();
             format!("{}: {}", listed(&ids), escape.sentence(&reasons::series(reason)))

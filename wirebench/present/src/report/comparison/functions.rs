@@ -1,9 +1,10 @@
 //! The functions that cause a change of a count, in words: the main one, and each with its own change.
 
-use crate::report::escape::Escape;
+use crate::report::escape::{Escape, TERMINAL};
 use crate::report::format::{number, signed};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, Work};
 use wirebench_record::comparison::{Comparison, FunctionChange, FunctionWorkChange, WorkKind};
+use wirebench_record::counts::Source;
 use wirebench_record::metric::Metric;
 
 /// `+165 instructions per request (+1.0 %)`: the share is of the baseline's whole.
@@ -40,15 +41,18 @@ fn place(change: &FunctionWorkChange, escape: Escape) -> String {
     })
 }
 
-/// What a function does more or less often: `does 2 more blocks per request, 10 instead of 8 (server.js:12)`.
+/// What a function does more or less often, and where it is: `does 2 more blocks per request, 10 instead of 8 (server.js:12)`.
 pub(super) fn work(change: &FunctionWorkChange, unit: &str, escape: Escape) -> String {
-    let place = place(change, escape);
+    does(change, unit, escape) + &place(change, escape)
+}
+
+fn does(change: &FunctionWorkChange, unit: &str, escape: Escape) -> String {
     match change.kind {
-        WorkKind::Moved => return format!("is code that was moved, extracted or inlined{place}"),
+        WorkKind::Moved => return "is code that was moved, extracted or inlined".into(),
         WorkKind::Edited => {
             let unit = escape.sentence(unit);
             return format!(
-                "was edited and executes as many {unit}s per request; work inside the runtime itself is not counted{place}"
+                "was edited and executes as many {unit}s per request; work inside the runtime itself is not counted"
             );
         }
         WorkKind::Changed => {}
@@ -58,7 +62,7 @@ pub(super) fn work(change: &FunctionWorkChange, unit: &str, escape: Escape) -> S
     let size = number(difference.abs());
     let plural = if size == "1" { "" } else { "s" };
     format!(
-        "does {size} {more} {}{plural} per request, {} instead of {}{place}",
+        "does {size} {more} {}{plural} per request, {} instead of {}",
         escape.sentence(unit),
         number(change.candidate),
         number(change.baseline)
@@ -72,13 +76,41 @@ pub(super) fn suspect<'a>(
     findings: &Findings<'a>,
 ) -> Option<(&'a FunctionWorkChange, &'a str)> {
     let mut worse = findings.gating_that(RowStatus::Regressed);
-    if worse.any(|row| row.functions().next().is_some()) {
-        return None;
-    }
+    let is_known = worse.any(|row| row.functions().next().is_some());
+    suspects(comparison, findings).next().filter(|_| !is_known)
+}
+
+/// Functions of the project that do more, then those that were edited, where a time got worse.
+fn suspects<'a>(
+    comparison: &'a Comparison,
+    findings: &Findings<'a>,
+) -> impl Iterator<Item = (&'a FunctionWorkChange, &'a str)> {
     let explaining = findings.work(comparison).into_iter().filter(|work| work.explains);
     explaining
         .flat_map(|work| work.functions.into_iter().map(move |function| (function, work.unit)))
-        .find(|(function, _)| function.kind != WorkKind::Moved && function.candidate >= function.baseline)
+        .filter(|(function, _)| function.kind != WorkKind::Moved && function.candidate >= function.baseline)
+}
+
+/// Where the functions are that made something that gates worse, and what each does, in plain text: those whose cost is known,
+/// the largest first; then those that do more or were edited.
+pub fn causes(comparison: &Comparison) -> Vec<(&Source, String)> {
+    let findings = Findings::of(comparison);
+    let mut costs: Vec<(&str, &FunctionChange)> = (findings.gating_that(RowStatus::Regressed))
+        .flat_map(|row| row.functions().map(|function| (row.series.id.as_str(), function)))
+        .filter(|(_, function)| function.candidate > function.baseline)
+        .collect();
+    costs.sort_by(|one, other| other.1.share_percent.total_cmp(&one.1.share_percent));
+    let costs = costs.into_iter().filter_map(|(series, function)| {
+        let message = format!("{}: {} on {series}", function.function, change(function));
+        Some((function.source.as_ref()?, message))
+    });
+    let is_worse = findings.gating_that(RowStatus::Regressed).next().is_some();
+    let works = suspects(comparison, &findings).filter(|_| is_worse);
+    let works = works.filter_map(|(function, unit)| {
+        let message = format!("{} {}", function.function, does(function, unit, TERMINAL));
+        Some((function.source.as_ref()?, message))
+    });
+    costs.chain(works).collect()
 }
 
 /// The heading of a list of functions that do more or less often.
@@ -124,4 +156,30 @@ pub fn head(row: &Row, escape: Escape) -> String {
         None => "no function's cost changed by more than the spread",
     };
     format!("{} {label}, {what}", escape.name(&row.series.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::comparison::ComparedMetric;
+    use wirebench_testing::golden;
+
+    #[test]
+    fn causes_are_functions_that_cost_more_of_metrics_that_gate_and_got_worse() {
+        let with = |function: fn(&mut FunctionChange), metric: fn(&mut ComparedMetric)| {
+            let mut comparison = golden("counted-regressed");
+            let series = &mut comparison.series[0];
+            series.functions.truncate(1);
+            series.functions[0].source = Some(Source::at("src/a.rs", 3));
+            function(&mut series.functions[0]);
+            series.metrics.iter_mut().for_each(metric);
+            let causes = causes(&comparison);
+            causes.iter().map(|(source, _)| source.line).collect::<Vec<_>>()
+        };
+        assert_eq!(with(|_| (), |_| ()), [3]);
+        assert!(with(|function| function.baseline = 1e6, |_| ()).is_empty());
+        assert!(with(|function| function.source = None, |_| ()).is_empty());
+        assert!(with(|_| (), |metric| metric.primary = false).is_empty());
+        assert!(with(|_| (), |metric| metric.accepted = Some("yes".into())).is_empty());
+    }
 }

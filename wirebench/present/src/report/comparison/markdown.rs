@@ -7,6 +7,7 @@ use crate::report::comparison::headline;
 use crate::report::comparison::rows::{self, Line};
 use crate::report::comparison::view::{Explained, NotCompared, View};
 use crate::report::escape::{MARKDOWN, code};
+use crate::report::format::plural;
 use crate::report::limits;
 use crate::report::table::{Table, number, text};
 use wirebench_judge::summary::comparison::RowStatus;
@@ -122,7 +123,7 @@ fn blocks(view: &View) -> Vec<Block> {
     if !unchanged.is_empty() {
         let within = view.unchanged_within.as_ref();
         let within = within.map_or_else(String::new, |most| format!(", none worse by more than {most}"));
-        let title = format!("{} gating metrics unchanged{within}", unchanged.len());
+        let title = format!("{} unchanged{within}", plural(unchanged.len(), "gating metric"));
         blocks.push(Block::folded(&title, "", &rows::table(&unchanged), 50));
     }
     if let Some(title) = &view.other_work_title {
@@ -267,7 +268,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::report::comparison::terminal;
+    use crate::report::comparison::{functions, terminal};
     use wirebench_record::comparison::{ComparedSeries, FunctionWorkChange, WorkChange, WorkKind};
     use wirebench_record::counts::Source;
     use wirebench_record::reason::{MetricReason, Note, SeriesReason};
@@ -397,10 +398,7 @@ mod tests {
     fn what_functions_do_is_shown_where_a_timing_got_worse_and_folded_elsewhere() {
         let function = |name: &str, baseline: f64, candidate: f64, kind: WorkKind| FunctionWorkChange {
             function: name.into(),
-            source: Some(Source {
-                file: "server.js".into(),
-                line: 12,
-            }),
+            source: Some(Source::at("server.js", 12)),
             baseline,
             candidate,
             kind,
@@ -454,7 +452,16 @@ mod tests {
             "{terminal}"
         );
 
+        let causes = |comparison| -> Vec<String> {
+            let causes = functions::causes(comparison).into_iter();
+            causes.map(|(source, what)| format!("{} {what}", source.line)).collect()
+        };
+        let [first, second] = causes(&slower).try_into().unwrap();
+        assert_eq!(first, "12 order does 2 more blocks per request, 10 instead of 8");
+        assert!(second.starts_with("12 price was edited"), "{second}");
+
         let equal = with_work("unchanged");
+        assert!(causes(&equal).is_empty());
         let comment = render(&equal);
         let folded = comment
             .split_once("1 function does more or less often per request")

@@ -136,6 +136,7 @@ fn foot(view: &View, out: &mut String) {
     let facts = [
         ("code", Some(&view.code)),
         ("machine", Some(&view.machine)),
+        ("counts", Some(&view.counts).filter(|counts| !counts.is_empty())),
         ("null", view.check.as_ref()),
         ("spread", view.spreads.as_ref()),
         ("pairs", dropped.as_ref()),

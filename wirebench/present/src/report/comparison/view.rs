@@ -9,6 +9,7 @@ use crate::report::format::{declared, size};
 use wirebench_judge::summary::comparison::{Findings, Row, Work};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::limit::JudgedLimit;
+use wirebench_record::reason::SeriesReason;
 
 /// The most notes, and the most remarks, that Markdown and page show; this program writes fewer.
 const NOTES: usize = 10;
@@ -31,6 +32,8 @@ pub(crate) struct View<'a> {
     pub(crate) notes: Vec<String>,
     /// The same of single series.
     pub(crate) remarks: Vec<String>,
+    /// What to know of the counts, such as which cannot be counted in a language; empty if nothing.
+    pub(crate) counts: String,
     pub(crate) gating: Vec<Line<'a>>,
     /// The largest worsening that the unchanged gating metrics leave possible; `None` if none.
     pub(crate) unchanged_within: Option<String>,
@@ -91,6 +94,8 @@ impl<'a> View<'a> {
         let paired = |text: Option<String>| text.filter(|_| comparison.paired);
         let host = &comparison.host;
         let notes = comparison.notes.iter();
+        let is_of_counts = |reason: &SeriesReason| matches!(reason, SeriesReason::Counts { .. });
+        let of_counts = facts::remarks(comparison, escape, is_of_counts);
         let (work, other): (Vec<Work>, Vec<Work>) =
             (findings.work(comparison).into_iter()).partition(|work| work.explains);
         let other_work = other
@@ -106,7 +111,8 @@ impl<'a> View<'a> {
             next: advice::of(comparison, &findings, escape),
             check: facts::nulls(&findings),
             notes: notes.map(|note| escape.sentence(&reasons::note(note))).collect(),
-            remarks: facts::remarks(comparison, escape),
+            remarks: facts::remarks(comparison, escape, |reason| !is_of_counts(reason)),
+            counts: of_counts.join("; "),
             gating: findings.gating.iter().map(|row| Line::of(row, escape)).collect(),
             unchanged_within: (findings.unchanged_at_most_percent().filter(|percent| *percent > 0.0)).map(size),
             limits: &comparison.limits,

@@ -124,8 +124,7 @@ struct SourceLocation<'a> {
 impl SourceLocation<'_> {
     fn source(&self) -> Option<Source> {
         let (file, line) = self.own.as_deref().zip(self.line)?;
-        let file = file.to_owned();
-        Some(Source { file, line })
+        Some(Source::at(file, line))
     }
 }
 
