@@ -9,7 +9,7 @@
 #   --dependencies  also what scripts/dependencies.sh uses: cargo-deny
 #   --dev    also what the tests use: shellcheck, actionlint, zizmor, a second jq for the filters; for the dashboard Chromium, a font
 #            and the packages of site/package-lock.json
-# Packages come from apt (Debian, Ubuntu; as root or by sudo) or Homebrew (macOS). Load generators written in Go are pinned by
+# Packages come from apt (Debian, Ubuntu; as root or by sudo). Load generators written in Go are pinned by
 # drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin (an absolute path). Rust, Go and Node.js themselves are never installed.
 set -euo pipefail
 

@@ -16,8 +16,8 @@ zizmor="$(sed -n 's/^zizmor==\([0-9.]*\).*/\1/p' "$root/scripts/lib/zizmor/requi
 
 # need_drivers ALL → a line for each load generator that only some profiles use, or (all = false) for those that take seconds
 need_drivers() {
-  need ab apache2-utils httpd
-  need wrk wrk wrk
+  need ab apache2-utils
+  need wrk wrk
   need_tool drivers/autocannon
   "$1" || return 0
   need_go drivers/k6
@@ -28,9 +28,9 @@ need_drivers() {
 need_browser() {
   local major
   major="$(node --version 2>/dev/null | sed 's/^v//; s/\..*//')" || true
-  if [[ "${major:-0}" -lt 20 ]]; then lack by-hand "Node.js 20 or newer, with npm" "https://nodejs.org, apt-get install npm, or brew install node"; fi
+  if [[ "${major:-0}" -lt 20 ]]; then lack by-hand "Node.js 20 or newer, with npm" "https://nodejs.org, or apt-get install npm"; fi
   # Hosted runners have Chrome; any Chromium does. Playwright's own download is never used.
-  [[ -n "${CHROME:-}" ]] || command -v google-chrome >/dev/null || need chromium chromium chromium
+  [[ -n "${CHROME:-}" ]] || command -v google-chrome >/dev/null || need chromium chromium
   # Pictures are compared, so their letters have to be the same.
   need_file /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core
   need_packages site
@@ -38,7 +38,7 @@ need_browser() {
 
 # need_for_tests → a line for each program that only the tests use
 need_for_tests() {
-  need shellcheck shellcheck shellcheck
+  need shellcheck shellcheck
   # The tier of a test.
   need_file '/usr/lib/postgresql/*/bin/postgres' postgresql
   # The other host of a test.
@@ -65,18 +65,16 @@ main() {
     esac
   done
   command -v cargo >/dev/null || lack by-hand Rust "install rustup (https://rustup.rs); it reads rust-toolchain.toml"
-  command -v go >/dev/null || lack by-hand "Go 1.24 or newer" "https://go.dev/dl, or brew install go"
-  need jq jq jq
-  need gnuplot gnuplot-nox gnuplot
-  need hyperfine hyperfine hyperfine
-  need h2load nghttp2-client nghttp2
-  # What counting takes; there is neither for macOS.
-  if [[ "$(uname)" == Linux ]]; then
-    need valgrind valgrind valgrind
-    need strace strace strace
-  fi
+  command -v go >/dev/null || lack by-hand "Go 1.24 or newer" "https://go.dev/dl"
+  need jq jq
+  need gnuplot gnuplot-nox
+  need hyperfine hyperfine
+  need h2load nghttp2-client
+  # What counting takes.
+  need valgrind valgrind
+  need strace strace
   for module in hey ghz; do need_go "drivers/$module"; done
-  if "$peers"; then need nginx nginx-light nginx; fi
+  if "$peers"; then need nginx nginx-light; fi
   if "$dev" || "$drivers"; then need_drivers "$drivers"; fi
   if "$dependencies"; then need_version cargo cargo-deny "$cargo_deny" "scripts/setup.sh --dependencies: a build of some minutes"; fi
   if "$dev"; then need_for_tests; fi

@@ -7,14 +7,11 @@ bin="${WIREBENCH_TOOLS:-$root/.tools}/bin"
 # lack KIND NAME HOW → one line
 lack() { printf '%s\t%s\t%s\n' "$@"; }
 
-# need PROGRAM APT BREW → a line when the program is not on the path
-need() {
-  command -v "$1" >/dev/null && return
-  if [[ "$(uname)" == Darwin ]]; then lack package "$3" "brew install $3"; else lack package "$2" "apt-get install $2"; fi
-}
+# need PROGRAM APT → a line when the program is not on the path
+need() { command -v "$1" >/dev/null || lack package "$2" "apt-get install $2"; }
 
-# need_file GLOB APT → a line when no file of this machine matches; on Linux only
-need_file() { [[ "$(uname)" != Linux ]] || compgen -G "$1" >/dev/null || lack package "$2" "apt-get install $2"; }
+# need_file GLOB APT → a line when no file of this machine matches
+need_file() { compgen -G "$1" >/dev/null || lack package "$2" "apt-get install $2"; }
 
 # need_version KIND PROGRAM VERSION HOW → a line when our own program is not of this version
 need_version() { [[ "$("$bin/$2" --version 2>/dev/null)" == "$2 $3" ]] || lack "$1" "$2@$3" "$4"; }

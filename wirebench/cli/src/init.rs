@@ -83,7 +83,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         log::info!("found     {program}");
     }
     programs.only(&args.only).map_err(UsageError)?;
-    let found = if args.no_probe || is_declared || !cfg!(target_os = "linux") {
+    let found = if args.no_probe || is_declared {
         programs.guess()
     } else {
         probe(&programs, &folder)?

@@ -7,3 +7,8 @@ pub mod install;
 pub mod measure;
 pub mod normalise;
 pub mod session;
+
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "wirebench measures through Linux's /proc: build and run it on Linux, such as in a virtual machine or a container"
+);

@@ -84,12 +84,7 @@ pub fn help_explains_every_argument(program: Program) {
 }
 
 /// A per-core server has exactly the threads asked for; a multi-thread one has one more, which waits.
-///
-/// Counted where the system shows a process's threads (Linux); elsewhere there is nothing to check.
 pub fn threads_are_as_asked(program: Program) {
-    if !cfg!(target_os = "linux") {
-        return;
-    }
     for (runtime, extra) in [("per-core", 0), ("multi", 1)] {
         for threads in [1, 2, 3] {
             let server = program.start(&["--threads", &threads.to_string(), "--runtime", runtime]);

@@ -83,9 +83,7 @@ fn missing_programs_come_with_how_to_get_them() {
     for name in ["gnuplot", "git"] {
         assert_eq!(check(&report, name)["state"], "warning", "a run works without {name}");
     }
-    if cfg!(target_os = "linux") {
-        assert_eq!(check(&report, "valgrind")["state"], "warning");
-    }
+    assert_eq!(check(&report, "valgrind")["state"], "warning");
 }
 
 #[test]

@@ -5,16 +5,9 @@
 const PREFERRED: i32 = -5;
 
 /// The average number of runnable threads over a minute; `None` if the system does not tell.
-#[cfg(target_os = "linux")]
 fn load() -> Option<f64> {
     use procfs::Current as _;
     Some(procfs::LoadAverage::current().ok()?.one.into())
-}
-
-/// Unknown.
-#[cfg(not(target_os = "linux"))]
-fn load() -> Option<f64> {
-    None
 }
 
 /// The load of the machine, such as `load 20 on 2 cores`, if programs other than `own` server runs keep it busy.
@@ -35,14 +28,11 @@ fn float(count: usize) -> f64 {
 
 /// Prefers this thread, and the threads and programs that it starts, to other programs until it is dropped. Does nothing without
 /// the right to.
-#[cfg(target_os = "linux")]
 pub(super) struct Preferred(Option<i32>);
 
 /// What a niceness is set of: this thread. The type of libc's `PRIO_PROCESS` differs between C libraries.
-#[cfg(target_os = "linux")]
 const THIS: i32 = 0;
 
-#[cfg(target_os = "linux")]
 impl Preferred {
     pub(super) fn new() -> Self {
         let before = uapi::getpriority(THIS, 0).ok();
@@ -51,7 +41,6 @@ impl Preferred {
     }
 }
 
-#[cfg(target_os = "linux")]
 impl Drop for Preferred {
     fn drop(&mut self) {
         if let Some(before) = self.0 {

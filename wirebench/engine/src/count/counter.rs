@@ -190,7 +190,6 @@ impl Counter<'_> {
             });
         };
         // Threads and programs that are started from here on inherit it.
-        #[cfg(target_os = "linux")]
         let _preferred = busy::Preferred::new();
         let workers = ThreadPoolBuilder::new().num_threads(self.workers(jobs)).build();
         let workers = workers.map_err(std::io::Error::other)?;

@@ -91,7 +91,6 @@ pub fn examine(process: i32, idle_share: f64) -> ServerProgram {
 }
 
 /// The file of a process, and whether it has executable memory that belongs to no file.
-#[cfg(target_os = "linux")]
 fn executable(process: i32) -> (Option<PathBuf>, bool) {
     use procfs::process::{MMPermissions, MMapPath, Process};
 
@@ -103,11 +102,6 @@ fn executable(process: i32) -> (Option<PathBuf>, bool) {
     };
     let jit = process.maps().is_ok_and(|maps| maps.iter().any(made_at_run_time));
     (process.exe().ok(), jit)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn executable(_process: i32) -> (Option<PathBuf>, bool) {
-    (None, false)
 }
 
 /// Symbols that only a program with an allocator of its own defines.
@@ -192,7 +186,7 @@ mod tests {
     fn a_program_at_rest_without_run_time_code_needs_no_remark() {
         assert!(ServerProgram::default().remarks(None).is_empty());
         let own = examine(std::process::id().try_into().unwrap(), 0.5);
-        assert!(cfg!(not(target_os = "linux")) || own.file.is_some());
+        assert!(own.file.is_some());
         assert_eq!(own.remarks(None).len(), 1, "{own:?}");
     }
 }

@@ -310,7 +310,6 @@ pub struct Wire {
 }
 
 #[cfg(test)]
-#[cfg(target_os = "linux")]
 mod tests {
     use std::io::{BufRead as _, BufReader};
     use std::os::unix::process::CommandExt as _;

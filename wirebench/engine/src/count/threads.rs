@@ -123,7 +123,6 @@ impl Thread {
 }
 
 #[cfg(test)]
-#[cfg(target_os = "linux")]
 mod tests {
     use std::os::unix::process::CommandExt as _;
     use std::process::Command;

@@ -2,9 +2,7 @@
 
 use std::io;
 
-#[cfg(target_os = "linux")]
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-#[cfg(target_os = "linux")]
 use nix::unistd::Pid;
 
 /// The cores of server and driver; empty lists mean that both use all of them.
@@ -66,7 +64,6 @@ fn split_of(cpus: Vec<usize>) -> Cores {
 }
 
 /// Orders CPUs so that the hyper-threads of one physical core stand together.
-#[cfg(target_os = "linux")]
 fn by_physical_core(mut cpus: Vec<usize>) -> Vec<usize> {
     let read = |cpu: usize, what: &str| {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/{what}");
@@ -79,7 +76,6 @@ fn by_physical_core(mut cpus: Vec<usize>) -> Vec<usize> {
     cpus
 }
 
-#[cfg(target_os = "linux")]
 fn allowed() -> Vec<usize> {
     let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
     (0..CpuSet::count())
@@ -91,7 +87,6 @@ fn allowed() -> Vec<usize> {
 ///
 /// # Errors
 /// When the kernel refuses the cores, or `spawn` fails.
-#[cfg(target_os = "linux")]
 pub fn spawn_on<T>(cores: &[usize], spawn: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     if cores.is_empty() {
         return spawn();
@@ -106,25 +101,6 @@ pub fn spawn_on<T>(cores: &[usize], spawn: impl FnOnce() -> io::Result<T>) -> io
     let spawned = spawn();
     sched_setaffinity(own_thread, &before)?;
     spawned
-}
-
-#[cfg(not(target_os = "linux"))]
-fn by_physical_core(_: Vec<usize>) -> Vec<usize> {
-    Vec::new()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn allowed() -> Vec<usize> {
-    (0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get)).collect()
-}
-
-/// Cores cannot be chosen on this system: starts the child on all of them.
-///
-/// # Errors
-/// When `spawn` fails.
-#[cfg(not(target_os = "linux"))]
-pub fn spawn_on<T>(_: &[usize], spawn: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    spawn()
 }
 
 #[cfg(test)]

@@ -41,14 +41,7 @@ pub fn received() -> Option<u8> {
         .filter(|signal| *signal > 0)
 }
 
-#[cfg(target_os = "linux")]
 fn ignores_hang_up() -> bool {
     let status = procfs::process::Process::myself().and_then(|own| own.status());
     status.is_ok_and(|status| status.sigign & (1 << (SIGHUP - 1)) != 0)
-}
-
-/// If this cannot be determined, SIGHUP keeps its default action.
-#[cfg(not(target_os = "linux"))]
-const fn ignores_hang_up() -> bool {
-    true
 }

@@ -127,7 +127,7 @@ fn count(sockets: &HashSet<u64>) -> Option<u32> {
     u32::try_from(sockets.len()).ok().filter(|count| *count > 0)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::sync::Arc;

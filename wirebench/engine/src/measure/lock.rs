@@ -125,11 +125,9 @@ mod tests {
         let file = open_or_create(&folder.path().join("lock")).unwrap();
         assert_eq!(holder(&file), None);
         file.lock().unwrap();
-        if cfg!(target_os = "linux") {
-            let here = std::env::current_dir().unwrap();
-            let expected = format!("process {}, started in {}", std::process::id(), here.display());
-            assert_eq!(holder(&file), Some(expected));
-        }
+        let here = std::env::current_dir().unwrap();
+        let expected = format!("process {}, started in {}", std::process::id(), here.display());
+        assert_eq!(holder(&file), Some(expected));
         let locks = "1: POSIX  ADVISORY  WRITE 7 fe:00:12 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 8 fe:00:12 0 EOF\n\
                      2: FLOCK  ADVISORY  WRITE 9 fe:00:112 0 EOF\n3: FLOCK  ADVISORY  WRITE 10 fe:00:12 0 EOF\n";
         assert_eq!(holder_of(locks, ":12"), Some(10));

@@ -15,7 +15,6 @@ pub mod host;
 mod http_client;
 pub mod interrupt;
 mod kill_on_exit;
-#[cfg_attr(not(target_os = "linux"), path = "listening_elsewhere.rs")]
 pub mod listening;
 pub mod load_monitor;
 pub mod lock;
@@ -32,7 +31,6 @@ pub mod same_program;
 pub mod seed;
 pub mod side;
 pub mod slot;
-#[cfg_attr(not(target_os = "linux"), path = "sock_diag_elsewhere.rs")]
 mod sock_diag;
 pub mod staging;
 pub mod startup;
@@ -42,7 +40,6 @@ pub mod temporary_folder;
 pub mod thread_cpu;
 pub mod tls;
 pub mod tools;
-#[cfg_attr(not(target_os = "linux"), path = "usage_elsewhere.rs")]
 pub mod usage;
 pub mod usage_reader;
 pub mod values;

@@ -31,42 +31,33 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
         return Ok(());
     }
     let began = Instant::now();
-    let counts = if cfg!(target_os = "linux") {
-        let toolbox = Toolbox::look(setup.prepared.harness.root);
-        for (program, what) in toolbox.missing() {
-            log::warn!(
-                "not counted: {what}, as {program} is not installed; run: {}",
-                install::of(program)
-            );
-        }
-        for (name, path) in toolbox.installed() {
-            let version = tools::plain_version(path);
-            let version = tool_version(name, version.as_deref().unwrap_or("unknown"));
-            recorder.run.tools.push(version);
-        }
-        let counter = Counter {
-            bench: &setup.prepared.harness,
-            toolbox: &toolbox,
-            jq: setup.jq,
-            folder: &recorder.folder,
-            keep_raw: setup.keep_raw,
-            spread_at_most: rules.spread_at_most.share(),
-        };
-        let unwritable = || recorder::unwritable(&recorder.folder);
-        match counted(&counter, &jobs).with_context(unwritable)? {
-            Some(counts) => Some(counted_again(&counter, &places, &jobs, counts).with_context(unwritable)?),
-            None => None,
-        }
-    } else {
-        log::warn!("not counted: what a request costs; valgrind and strace need Linux");
-        let skipped = |job: &Job| {
-            let why = "counting needs Linux";
-            Counts::without(job.side.revision.variant, CountStatus::Skipped, why.into())
-        };
-        Some(jobs.iter().map(skipped).collect())
+    let toolbox = Toolbox::look(setup.prepared.harness.root);
+    for (program, what) in toolbox.missing() {
+        log::warn!(
+            "not counted: {what}, as {program} is not installed; run: {}",
+            install::of(program)
+        );
+    }
+    for (name, path) in toolbox.installed() {
+        let version = tools::plain_version(path);
+        let version = tool_version(name, version.as_deref().unwrap_or("unknown"));
+        recorder.run.tools.push(version);
+    }
+    let counter = Counter {
+        bench: &setup.prepared.harness,
+        toolbox: &toolbox,
+        jq: setup.jq,
+        folder: &recorder.folder,
+        keep_raw: setup.keep_raw,
+        spread_at_most: rules.spread_at_most.share(),
+    };
+    let unwritable = || recorder::unwritable(&recorder.folder);
+    let counts = match counted(&counter, &jobs).with_context(unwritable)? {
+        Some(counts) => counted_again(&counter, &places, &jobs, counts).with_context(unwritable)?,
+        None => Vec::new(),
     };
     let mut files_of: BTreeMap<Variant, Option<Listed>> = BTreeMap::new();
-    for (place, mut counts) in places.into_iter().zip(counts.unwrap_or_default()) {
+    for (place, mut counts) in places.into_iter().zip(counts) {
         let files = files_of
             .entry(counts.variant)
             .or_insert_with(|| setup.side(counts.variant).repository.as_deref().and_then(git::files));
