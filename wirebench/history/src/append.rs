@@ -1,11 +1,14 @@
 //! Appends one run to a history. No other file is read, so the cost does not depend on the length of the history.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use crate::error::HistoryError;
 use crate::files::{json_line, runs_folder, write_once};
+use wirebench_record::counts::SHOWN_FUNCTIONS;
+use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Variant};
 
 pub use crate::files::Written;
@@ -29,8 +32,25 @@ pub fn append(history: &Path, run: &Run, admit: Admit) -> Result<(PathBuf, Writt
     let file = file_of(history, run, admit)
         .map_err(|reason| HistoryError(format!("run {} is not appended: {reason}", run.id)))?;
     let advice = "If this is the same run, the record was edited since: append the original";
-    let written = write_once(&file, &json_line(&file, run)?, advice)?;
+    let written = write_once(&file, &json_line(&file, &kept(run))?, advice)?;
     Ok((file, written))
+}
+
+/// What a history keeps of a run: all of it but the functions that its pages do not show, which were nine tenths of a counted run.
+fn kept(run: &Run) -> Run {
+    let mut run = run.clone();
+    for counts in run.series.iter_mut().flat_map(|series| &mut series.counts) {
+        let mut kept: BTreeMap<Metric, usize> = BTreeMap::new();
+        counts.functions.retain(|cost| {
+            let kept = kept.entry(cost.metric).or_default();
+            *kept += 1;
+            *kept <= SHOWN_FUNCTIONS
+        });
+        if let Some(work) = &mut counts.work {
+            work.functions.truncate(SHOWN_FUNCTIONS);
+        }
+    }
+    run
 }
 
 /// The path of the run's file in the history, or the reason why the run is refused.
@@ -62,4 +82,36 @@ fn file_of(history: &Path, run: &Run, admit: Admit) -> Result<PathBuf, String> {
         .map_err(|error| format!("its start \"{}\" is no RFC 3339 time: {error}", run.started_at))?;
     let folder = runs_folder(history, &started.strftime("%Y-%m").to_string());
     Ok(folder.join(format!("{}-{}.json", &commit[..12].to_ascii_lowercase(), run.id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::counts::FunctionCost;
+
+    #[test]
+    fn of_a_run_only_the_functions_that_no_page_shows_are_left_out() {
+        let function = |number: usize, metric: Metric| FunctionCost {
+            function: format!("f{number}"),
+            metric,
+            cost: 1.0,
+            inclusive: None,
+            blamed: None,
+            calls: None,
+            source: None,
+        };
+        let with = |most: usize| {
+            let mut run = wirebench_testing::reference();
+            let mut counts = wirebench_testing::counts(Variant::Candidate, Vec::new());
+            for metric in [Metric::Instructions, Metric::Allocations] {
+                counts
+                    .functions
+                    .extend((0..most).map(|number| function(number, metric)));
+            }
+            run.series[0].counts = vec![counts];
+            run
+        };
+        assert_eq!(kept(&with(400)), with(SHOWN_FUNCTIONS));
+        assert_eq!(kept(&with(3)), with(3));
+    }
 }

@@ -98,6 +98,9 @@ const fn is_first(layout: &u32) -> bool {
     *layout == 0
 }
 
+/// Functions of each metric that a run's page shows, and that a history keeps.
+pub const SHOWN_FUNCTIONS: usize = 10;
+
 /// What one function costs per request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

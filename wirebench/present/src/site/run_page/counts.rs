@@ -7,12 +7,9 @@ use crate::report::format::{figure, number, three_digits};
 use crate::report::status;
 use crate::site::run_page::rounds::VARIANTS;
 use crate::site::shown::{HTML, name};
-use wirebench_record::counts::Counts;
+use wirebench_record::counts::{Counts, SHOWN_FUNCTIONS};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Series, Variant};
-
-/// Functions that are listed.
-const FUNCTIONS: usize = 10;
 
 /// One counted series.
 #[derive(Debug)]
@@ -83,7 +80,7 @@ fn functions(counts: &Counts) -> Vec<Functions> {
             .functions
             .iter()
             .filter(|cost| cost.metric == metric)
-            .take(FUNCTIONS);
+            .take(SHOWN_FUNCTIONS);
         Functions {
             label: metric.label(),
             lines: costs
