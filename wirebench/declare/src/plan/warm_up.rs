@@ -1,9 +1,15 @@
 //! When a server is warm: CPU time per request no longer falls from one part of the load to the next. Pure.
 
+use std::time::Duration;
+
+use crate::span::nanos;
+
 /// Good requests that CPU time per request is averaged over, and that a round of a fixed duration needs.
 pub const FEWEST_REQUESTS: u64 = 200;
 /// A server is still warming up while a later part of the load costs less than this share of an earlier one.
 const STEADY_FROM: f64 = 0.9;
+/// The time for which a server is looked at before it is called warm.
+const LONG_ENOUGH: Duration = Duration::from_secs(3);
 /// A server that uses less CPU time than this share of the wall time that other programs left to it waits, for example for a
 /// database: it is not warming up.
 const BUSY_FROM: f64 = 0.2;
@@ -45,32 +51,51 @@ pub fn warm_up_parts(requests: u64, workers: u32) -> Vec<u64> {
 
 /// The requests after which the server is warm, 0 if it is from the first one on; `None` if that is not known yet.
 ///
-/// It is warm with the first part that neither of the next two parts undercuts: one would not do, because a server may run its
-/// first some hundred requests at one speed, and only then compile them.
+/// It is warm with the first part that neither of the next two parts undercuts, nor all later parts together: one would not do,
+/// because a server may run its first some hundred requests at one speed, and only then compile them. Nor would it do to look for
+/// less than [`LONG_ENOUGH`]: the JVM runs what it compiled in haste for two or three seconds, at four times the final cost,
+/// before it has compiled it well.
 pub fn requests_needed(parts: &[Part]) -> Option<u64> {
-    let is_steady = |three: &[Part]| {
-        let least = cost(&three[0]) * STEADY_FROM;
-        three[1..].iter().all(|part| cost(part) >= least)
-    };
-    let steady = parts.windows(3).position(is_steady)?;
-    Some(if steady == 0 { 0 } else { requests(&parts[..=steady]) })
+    let steady = steady(parts)?;
+    let looked_ns = sum(&parts[steady + 1..], |part| part.wall_ns);
+    (looked_ns >= nanos(LONG_ENOUGH)).then(|| requests_up_to(parts, steady))
 }
 
-/// The requests to warm up with if there is no time for another part: all so far, unless the server mostly waits for something
-/// else than a core. `slowdown` is the factor, at least 1, by which threads take longer because others have the cores.
+/// The place of the first part that no later one undercuts.
+fn steady(parts: &[Part]) -> Option<usize> {
+    let is_steady = |at: &usize| {
+        let (least, later) = (cost(&parts[*at..=*at]) * STEADY_FROM, &parts[at + 1..]);
+        let next = later[..2].iter().map(std::slice::from_ref);
+        next.chain([later]).all(|later| cost(later) >= least)
+    };
+    (0..parts.len().saturating_sub(2)).find(is_steady)
+}
+
+fn requests_up_to(parts: &[Part], steady: usize) -> u64 {
+    if steady == 0 { 0 } else { requests(&parts[..=steady]) }
+}
+
+/// The requests to warm up with if there is no time for another part: all so far, unless no part undercuts earlier ones, or the
+/// server mostly waits for something else than a core. `slowdown` is the factor, at least 1, by which threads take longer because
+/// others have the cores.
 pub fn requests_needed_at_most(parts: &[Part], slowdown: f64) -> u64 {
-    let sum = |of: fn(&Part) -> u64| float(parts.iter().map(of).sum());
-    let is_busy = sum(|part| part.cpu_ns) * slowdown >= sum(|part| part.wall_ns) * BUSY_FROM;
-    requests_needed(parts).unwrap_or_else(|| if is_busy { requests(parts) } else { 0 })
+    let (cpu_ns, wall_ns) = (sum(parts, |part| part.cpu_ns), sum(parts, |part| part.wall_ns));
+    let is_busy = float(cpu_ns) * slowdown >= float(wall_ns) * BUSY_FROM;
+    let otherwise = if is_busy { requests(parts) } else { 0 };
+    steady(parts).map_or(otherwise, |steady| requests_up_to(parts, steady))
+}
+
+fn sum(parts: &[Part], of: fn(&Part) -> u64) -> u64 {
+    parts.iter().map(of).sum()
 }
 
 fn requests(parts: &[Part]) -> u64 {
-    parts.iter().map(|part| part.requests).sum()
+    sum(parts, |part| part.requests)
 }
 
-/// CPU time per request, ns.
-fn cost(part: &Part) -> f64 {
-    float(part.cpu_ns) / float(part.requests.max(1))
+/// CPU time per request over parts, ns.
+fn cost(parts: &[Part]) -> f64 {
+    float(sum(parts, |part| part.cpu_ns)) / float(requests(parts).max(1))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
@@ -83,13 +108,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The parts of the load on a server that spends 300 µs on each of its first requests, and 30 µs on later ones.
+    /// The parts of the load on a server that spends 300 ms on each of its first requests, and 30 ms on later ones.
     fn parts(slow: u64, count: usize) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         for _ in 0..count {
             let (served, size) = (requests(&parts), next_part(&parts, 1));
             let cold = size.min(slow.saturating_sub(served));
-            let cpu_ns = 300_000 * cold + 30_000 * (size - cold);
+            let cpu_ns = 300_000_000 * cold + 30_000_000 * (size - cold);
             parts.push(Part {
                 requests: size,
                 cpu_ns,
@@ -119,11 +144,30 @@ mod tests {
     fn a_server_that_compiles_its_handler_after_some_hundred_requests_is_not_warm_before() {
         assert_eq!(requests_needed(&parts(300, 4)), None);
         assert_eq!(requests_needed(&parts(300, 5)), Some(800));
-        assert_eq!(
-            requests_needed(&parts(10_000, 20)),
-            Some(0),
-            "later than the first parts can tell"
-        );
+        assert_eq!(requests_needed(&parts(10_000, 20)), Some(25_600));
+    }
+
+    /// As the example in Java was seen to do it.
+    #[test]
+    fn a_server_that_rests_on_code_compiled_in_haste_is_not_warm() {
+        let levels = [(800, 400_000), (3_200, 120_000), (51_200, 62_000), (u64::MAX, 17_000)];
+        let at = |requests: u64| levels.iter().find(|(upto, _)| requests <= *upto).unwrap().1;
+        let parts = |count: usize| {
+            (0..count).fold(Vec::new(), |mut parts: Vec<Part>, _| {
+                let size = next_part(&parts, 10);
+                let cpu_ns = size * at(requests(&parts) + size);
+                parts.push(Part {
+                    requests: size,
+                    cpu_ns,
+                    wall_ns: cpu_ns,
+                });
+                parts
+            })
+        };
+        assert_eq!(steady(&parts(9)), Some(5), "four parts alike");
+        assert_eq!(requests_needed(&parts(9)), None, "for 2.8 seconds");
+        assert_eq!(requests_needed(&parts(13)), Some(102_400));
+        assert_eq!(requests_needed_at_most(&parts(10), 1.0), 102_400);
     }
 
     #[test]
@@ -150,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn requests_that_show_as_cold_are_never_left_to_the_rounds(slow in 0u64..390) {
+        fn requests_that_show_as_cold_are_never_left_to_the_rounds(slow in 0u64..100_000) {
             let needed = requests_needed(&parts(slow, 20)).unwrap();
             // So few cold requests at the beginning do not show in the first part.
             prop_assert!(needed >= slow || slow < FEWEST_REQUESTS / 50, "{} of {}", needed, slow);
