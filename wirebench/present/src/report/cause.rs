@@ -68,9 +68,9 @@ pub fn answer(moved: &[Moved], since: &str) -> String {
         .copied()
         .filter(|one| one.direction == Direction::Worse)
         .collect();
-    let Some(first) = worse.first() else {
+    if worse.is_empty() {
         return String::new();
-    };
+    }
     let names = servers(&worse, Escape::new(str::to_owned, str::to_owned));
     let verb = if names.contains(" and ") || names.ends_with("servers") || names.ends_with("benchmarks") {
         "are"
@@ -87,13 +87,19 @@ pub fn answer(moved: &[Moved], since: &str) -> String {
             )
         )
     };
-    let is_one_metric = worse.iter().all(|one| one.metric == first.metric);
-    let (what, word) = match first.metric {
-        _ if worse.iter().any(is_slower) => (String::new(), "slower"),
-        Some(metric) if is_one_metric => (format!("{} of ", metric.label()), "larger"),
-        _ => (String::new(), "worse"),
+    let mut labels: Vec<&str> = Vec::new();
+    for label in worse.iter().filter_map(|one| Some(one.metric?.label())) {
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    let (what, verb, word) = match labels.len() {
+        _ if worse.iter().any(is_slower) => (String::new(), verb, "slower"),
+        0 => (String::new(), verb, "worse"),
+        1 => (format!("{} of ", labels[0]), "is", "larger"),
+        2..=NAMED => (format!("{} of ", joined(&labels)), "are", "larger"),
+        more => (format!("{more} sizes and counts of "), "are", "larger"),
     };
-    let verb = if what.is_empty() { verb } else { "is" };
     if range.contains('×') {
         return format!("{what}{names} {verb} {word} by {range} since {since}");
     }
@@ -111,12 +117,18 @@ fn servers(moved: &[Moved], escape: Escape) -> String {
         }
     }
     let many = names.len();
-    match names.pop() {
-        _ if many > NAMED && moved.iter().all(|one| one.metric.is_none()) => format!("{many} benchmarks"),
-        _ if many > NAMED => format!("{many} servers"),
-        Some(last) if many > 1 => format!("{} and {last}", names.join(", ")),
-        Some(only) => only,
-        None => String::new(),
+    match many {
+        0..=NAMED => joined(&names.iter().map(String::as_str).collect::<Vec<_>>()),
+        _ if moved.iter().all(|one| one.metric.is_none()) => format!("{many} benchmarks"),
+        _ => format!("{many} servers"),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn joined(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        last => last.map_or_else(String::new, |(only, _)| (*only).to_owned()),
     }
 }
 
@@ -230,6 +242,15 @@ mod tests {
         assert_eq!(
             answer(&rss, "4d57dfc8"),
             "server peak RSS of http and grpc is 8.8 to 9.1 % larger since 4d57dfc8"
+        );
+        let sizes = [
+            one("count@http@hey", Some(Metric::BinaryBytes), 70.0),
+            one("count@grpc@ghz", Some(Metric::BinaryBytes), 68.0),
+            one("count@http@hey", Some(Metric::StartUpInstructions), 17.0),
+        ];
+        assert_eq!(
+            answer(&sizes, "#9"),
+            "program size and start-up instructions of http and grpc are 17.0 to 70.0 % larger since #9"
         );
         assert_eq!(
             answer(&[one("parse", None, 460.0)], "#3"),

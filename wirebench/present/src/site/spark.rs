@@ -8,7 +8,8 @@ const HEIGHT: f64 = 24.0;
 /// The newest values shown.
 const NEWEST: usize = 60;
 
-/// The path of the newest values as SVG path data, with gaps where there is no value; empty when there are fewer than two.
+/// The path of the newest values as SVG path data, with gaps where there is no value, and a dot for a value alone between gaps;
+/// empty when there are fewer than two.
 pub(super) fn path(values: &[f64]) -> String {
     let shown = &values[values.len().saturating_sub(NEWEST)..];
     course(shown, shown.len()).before
@@ -51,7 +52,9 @@ fn course(shown: &[f64], step: usize) -> Course {
         if let (true, true, Some((x, y))) = (line.is_empty(), pen == 'L', last) {
             let _ = write!(line, "M{x:.0} {y:.1}");
         }
-        let _ = write!(line, "{pen}{x:.0} {y:.1}");
+        // No way at all is a dot, where line ends are round.
+        let dot = if pen == 'M' { "h0" } else { "" };
+        let _ = write!(line, "{pen}{x:.0} {y:.1}{dot}");
         (pen, last) = ('L', Some((x, y)));
     }
     course
@@ -86,17 +89,17 @@ mod tests {
         let found = course(&[1.0, 1.0, 2.0, 2.0], 2);
         assert_eq!(
             (&*found.before, &*found.after),
-            ("M1 22.0L40 22.0", "M40 22.0L80 2.0L119 2.0")
+            ("M1 22.0h0L40 22.0", "M40 22.0L80 2.0L119 2.0")
         );
         let gap = course(&[1.0, f64::NAN, 2.0], 2);
-        assert_eq!((&*gap.before, &*gap.after), ("M1 22.0", "M119 2.0"));
+        assert_eq!((&*gap.before, &*gap.after), ("M1 22.0h0", "M119 2.0h0"));
     }
 
     #[test]
     fn a_gap_lifts_the_pen_and_one_value_is_no_line() {
-        assert_eq!(path(&[1.0, 2.0]), "M1 22.0L119 2.0");
+        assert_eq!(path(&[1.0, 2.0]), "M1 22.0h0L119 2.0");
         assert_eq!(path(&[1.0, f64::NAN, 2.0]).matches('M').count(), 2);
         assert_eq!(path(&[5.0]), "");
-        assert_eq!(path(&[5.0, 5.0]), "M1 12.0L119 12.0");
+        assert_eq!(path(&[5.0, 5.0]), "M1 12.0h0L119 12.0");
     }
 }
