@@ -125,6 +125,10 @@ fn sessions(table: &TruthTable, out: &mut String) {
     };
     for (at, session) in std::iter::once(&first).chain(&table.later).enumerate() {
         let of_session: Vec<&Outcome> = table.outcomes.iter().filter(|one| one.session == at).collect();
+        // Everything that it made was made again since.
+        if of_session.is_empty() {
+            continue;
+        }
         let minutes: f64 = of_session.iter().map(|one| one.seconds).sum::<f64>() / 60.0;
         let _ = writeln!(
             out,
@@ -231,7 +235,13 @@ mod tests {
             started_at: "2026-02-02T00:00:00Z".into(),
             host: whole.host.clone(),
         });
+        let emptied = Session {
+            started_at: "2026-03-03T00:00:00Z".into(),
+            ..whole.later[0].clone()
+        };
+        whole.later.push(emptied);
         let text = render(&whole, &[]);
+        assert!(!text.contains("2026-03-03"), "{text}");
         for needed in [
             "- 2 comparisons in 3 minutes, begun 2026-01-01T00:00:00Z: ",
             "- 1 comparison in 2 minutes, begun 2026-02-02T00:00:00Z: ",
