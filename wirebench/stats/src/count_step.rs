@@ -6,9 +6,9 @@ use crate::quantile::median;
 
 /// The smallest step reported, as a change of the logarithm: half a percent.
 pub const SMALLEST_STEP: f64 = 0.005;
-/// With fewer values than this, nobody knows how far a level's values lie apart,
+/// With fewer values than this, nobody knows how far the values of a level lie apart.
 const LEAST_BEFORE: usize = 3;
-/// and a step from it is at least so large, as a change of the logarithm.
+/// The smallest step reported from a level of so few values, as a change of the logarithm.
 const LARGE_STEP: f64 = 0.05;
 /// A step is this many times further from the level than 9 of 10 values.
 const TIMES: f64 = 4.0;
@@ -76,8 +76,8 @@ impl CountDetector {
         (TIMES * few * usual).max(SMALLEST_STEP)
     }
 
-    /// How far a value lies from the level before it and from the values after it, whichever is nearer: a real step that was too
-    /// small to be reported, or came too early, is no noise. `None` for the first value of a level.
+    /// How far a value lies from the level before it or from the values after it, whichever is nearer: what the values after it
+    /// confirm is a change, and no noise, even where it was not reported. `None` for the first value of a level.
     fn distance(&self, at: usize) -> Option<f64> {
         let end = self.steps.iter().copied().find(|step| *step > at);
         let end = end.unwrap_or(self.values.len()).min(at + 1 + NEXT);

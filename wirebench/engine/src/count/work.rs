@@ -237,7 +237,8 @@ fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
             }
             (source, _) => {
                 let lines = source.as_ref().map(|(_, lines)| *lines).or(one.line.zip(one.last));
-                let offsets = lines.map(|(first, last)| offset_of(whole, first).zip(offset_of(whole, last + 1)));
+                let offsets =
+                    lines.map(|(first, last)| offset_of(whole, first).zip(offset_of(whole, last.saturating_add(1))));
                 (lines, offsets.flatten())
             }
         };
@@ -263,8 +264,8 @@ fn line_at(text: &[u16], offset: usize) -> Option<u32> {
     u32::try_from(before.filter(|unit| **unit == NEWLINE).count() + 1).ok()
 }
 
-/// Where a line begins, from 1 on; the end of the text for the one behind its last. `None` further on: a compiler may give
-/// code of other files such lines.
+/// Where a line begins, from 1 on; the end of the text for the line behind its last. `None` for a line further on, as compilers
+/// give to code that they took from other files.
 fn offset_of(text: &[u16], line: u32) -> Option<usize> {
     let ends = text.iter().enumerate().filter(|(_, unit)| **unit == NEWLINE);
     let begins = ends.map(|(at, _)| at + 1).chain([text.len()]);

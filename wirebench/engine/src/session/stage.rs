@@ -499,8 +499,8 @@ mod tests {
     }
 
     #[test]
-    fn a_second_stage_that_lacks_pairs_for_a_verdict_gets_up_to_four_more_and_a_fifth_more_time() {
-        let measured = |budget: Duration, wanted: usize, endings: Vec<Ending>| {
+    fn a_second_stage_that_lacks_pairs_for_a_verdict_gets_up_to_four_more_even_after_its_time() {
+        let measured = |wanted: usize, endings: Vec<Ending>| {
             let mut fake = Fake::new(&BOTH);
             fake.endings = endings;
             let stage = fake.screen(8);
@@ -523,17 +523,17 @@ mod tests {
                     rounds.filter(|round| round.stage == 2).count() < 2 * wanted
                 },
             };
-            let ending = measure_stages(&mut fake, &stage, StageTime::first(budget), second).unwrap();
+            let ending = measure_stages(&mut fake, &stage, StageTime::first(HOUR), second).unwrap();
             let extra = fake.passes.iter().filter(|(kind, ..)| *kind == "extra round");
             (ending, extra.count())
         };
-        assert_eq!(measured(HOUR, 9, Vec::new()), (Ending::Whole, 0));
-        assert_eq!(measured(HOUR, 11, Vec::new()), (Ending::Whole, 2));
-        assert_eq!(measured(HOUR, 99, Vec::new()), (Ending::Whole, 4));
+        assert_eq!(measured(9, Vec::new()), (Ending::Whole, 0));
+        assert_eq!(measured(11, Vec::new()), (Ending::Whole, 2));
+        assert_eq!(measured(99, Vec::new()), (Ending::Whole, 4));
         let over = [[Ending::Whole; 8 + 7].to_vec(), vec![Ending::OutOfTime]].concat();
-        assert_eq!(measured(HOUR, 8, over), (Ending::Whole, 1));
+        assert_eq!(measured(8, over), (Ending::Whole, 1));
         let stopped = [[Ending::Whole; 8 + 7].to_vec(), vec![Ending::Interrupted]].concat();
-        assert_eq!(measured(HOUR, 8, stopped), (Ending::Interrupted, 0));
+        assert_eq!(measured(8, stopped), (Ending::Interrupted, 0));
     }
 
     #[test]
