@@ -24,7 +24,7 @@ pub(crate) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()>
     write_page(run, None, folder)
 }
 
-/// The path of gnuplot; if it is not installed, a warning says what is missing without it (`lack`).
+/// The path of gnuplot. If gnuplot is not installed, a warning names the output that is missing, which is `lack`.
 pub(crate) fn gnuplot(root: &Path, lack: &str) -> Option<PathBuf> {
     let found = prepare::gnuplot(root);
     if found.is_none() {

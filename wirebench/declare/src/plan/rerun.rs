@@ -3,7 +3,7 @@
 /// Share of the CPUs' time that the hypervisor may give to others during a round.
 pub const STEAL_AT_MOST: f64 = 0.05;
 /// Rounds that may be added to a series in one stage.
-pub const EXTRA_ROUNDS: u32 = 4;
+const EXTRA_ROUNDS: u32 = 4;
 /// The fewest pairs for a verdict.
 pub const FEWEST_PAIRS: u32 = 8;
 
@@ -46,7 +46,12 @@ impl Tally {
     pub fn wants_another(&self) -> bool {
         let enough = self.planned.min(FEWEST_PAIRS);
         let short = self.undisturbed < self.planned || self.whole < enough;
-        short && self.measured < self.planned + EXTRA_ROUNDS
+        short && self.has_extra_left()
+    }
+
+    /// True if the extra pairs are not used up.
+    pub fn has_extra_left(&self) -> bool {
+        self.measured < self.planned + EXTRA_ROUNDS
     }
 }
 

@@ -26,7 +26,7 @@ impl Cores {
     }
 
     /// A quarter of the cores (at least one) for the server, the rest for the driver, which needs 2 to 8 times the
-    /// server's CPU; with one core, or where cores cannot be chosen, both share.
+    /// server's CPU; with one core both share it.
     pub fn split() -> Self {
         split_of(by_physical_core(allowed()))
     }

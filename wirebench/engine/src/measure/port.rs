@@ -78,7 +78,7 @@ pub fn is_held_by_connection(host: IpAddr, port: u16) -> bool {
     refused && listening_ports().is_some_and(|ports| !ports.contains(&port))
 }
 
-/// True if a program listens on a port of this machine; found without connecting, on Linux only.
+/// True if a program listens on a port of this machine; found without connecting.
 pub fn is_listened_on(port: u16) -> bool {
     listening_ports().is_some_and(|ports| ports.contains(&port))
 }

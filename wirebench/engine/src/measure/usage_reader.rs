@@ -9,29 +9,19 @@ use wirebench_record::run::CpuTime;
 /// Reads what the processes of one or more groups on one machine use. Every value is `None` if it cannot be read.
 pub trait UsageReader: Debug + Send + Sync {
     /// CPU time so far of the processes that were found at the beginning, ended threads included.
-    fn cpu(&self) -> Option<CpuUsed> {
-        None
-    }
+    fn cpu(&self) -> Option<CpuUsed>;
 
     /// CPU time so far, with processes that joined the groups since: workers that were forked during a load.
-    fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
-        None
-    }
+    fn cpu_with_new_processes(&self) -> Option<CpuUsed>;
 
     /// Inodes of the open sockets.
-    fn sockets(&self) -> Option<HashSet<u64>> {
-        None
-    }
+    fn sockets(&self) -> Option<HashSet<u64>>;
 
     /// Largest resident memory so far, bytes, summed over the processes.
-    fn peak_rss_bytes(&self) -> Option<u64> {
-        None
-    }
+    fn peak_rss_bytes(&self) -> Option<u64>;
 
     /// Resident memory now, bytes, summed over the processes.
-    fn rss_bytes(&self) -> Option<u64> {
-        None
-    }
+    fn rss_bytes(&self) -> Option<u64>;
 }
 
 /// CPU time of a group so far.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::session::pairs::{given_up, tally};
 use wirebench_declare::plan::budget::{NextStage, Screen, is_late};
-use wirebench_declare::plan::rerun::{EXTRA_ROUNDS, FEWEST_PAIRS};
+use wirebench_declare::plan::rerun::{FEWEST_PAIRS, Tally};
 use wirebench_declare::plan::{Slot, Stretch, pairs};
 use wirebench_record::run::{Run, Stage, Variant};
 
@@ -96,8 +96,9 @@ pub fn measure_stages(
         return Ok(ending);
     }
     let beyond = end + (end - time.began).mul_f64(BEYOND);
-    let lacks_pairs = |run: &Run, series: usize, _: &[Variant]| (second_stage.lacks_pairs)(run, series);
-    measure_extra_pairs(session, &second, StageTime::last(beyond), &members, &lacks_pairs)
+    let lacks_pairs =
+        |run: &Run, series: usize, tally: Tally| tally.has_extra_left() && (second_stage.lacks_pairs)(run, series);
+    measure_extra_pairs(session, &second, StageTime::last(beyond), &members, lacks_pairs)
 }
 
 /// Measures the rounds of one stage, and up to four extra rounds of each series whose pairs were disturbed or failed too often.
@@ -148,10 +149,7 @@ fn measure_rounds(
             return Ok(Ending::Whole);
         }
     }
-    let wants_another = |run: &Run, series: usize, variants: &[Variant]| {
-        tally(&run.series[series].rounds, variants, stage.number, stage.rounds).wants_another()
-    };
-    measure_extra_pairs(session, stage, time, members, &wants_another)
+    measure_extra_pairs(session, stage, time, members, |_, _, tally| tally.wants_another())
 }
 
 /// True if a first stage with that many whole rounds ends now, to leave time for the second.
@@ -163,23 +161,20 @@ fn ends_early(run: &Run, time: StageTime, whole: u32, plan: impl Fn(&Run, Durati
     })
 }
 
-/// Measures extra pairs, a round of them at a time, until no series wants another or may have one, or the time is over.
+/// Measures extra pairs, a round of them at a time, until no series of the run `wants_another` or the time is over.
 fn measure_extra_pairs(
     session: &mut impl StagedRun,
     stage: &Stage,
     time: StageTime,
     members: &[Member],
-    wants_another: &dyn Fn(&Run, usize, &[Variant]) -> bool,
+    wants_another: impl Fn(&Run, usize, Tally) -> bool,
 ) -> anyhow::Result<Ending> {
     while session.is_paired() && !time.is_late(Instant::now()) {
         let run = session.run();
         let gets_another = |(series, variants): &&Member| {
             let rounds = &run.series[*series].rounds;
-            let measured = tally(rounds, variants, stage.number, stage.rounds).measured;
-            variants.len() > 1
-                && measured < stage.rounds + EXTRA_ROUNDS
-                && wants_another(run, *series, variants)
-                && !given_up(rounds, variants[0])
+            let tally = tally(rounds, variants, stage.number, stage.rounds);
+            variants.len() > 1 && wants_another(run, *series, tally) && !given_up(rounds, variants[0])
         };
         let extra: Vec<Member> = members.iter().filter(gets_another).cloned().collect();
         if extra.is_empty() {

@@ -87,12 +87,7 @@ pub fn answer(moved: &[Moved], since: &str) -> String {
             )
         )
     };
-    let mut labels: Vec<&str> = Vec::new();
-    for label in worse.iter().filter_map(|one| Some(one.metric?.label())) {
-        if !labels.contains(&label) {
-            labels.push(label);
-        }
-    }
+    let labels = distinct(worse.iter().filter_map(|one| Some(one.metric?.label().to_owned())));
     let (what, verb, word) = match labels.len() {
         _ if worse.iter().any(is_slower) => (String::new(), verb, "slower"),
         0 => (String::new(), verb, "worse"),
@@ -109,26 +104,29 @@ pub fn answer(moved: &[Moved], since: &str) -> String {
 /// The servers of the series, or the benchmarks.
 fn servers(moved: &[Moved], escape: Escape) -> String {
     let server = |one: &Moved| one.metric.and_then(|_| one.series.split('@').nth(1).map(str::to_owned));
-    let mut names: Vec<String> = Vec::new();
-    for one in moved {
-        let name = escape.name(&server(one).unwrap_or_else(|| one.series.to_owned()));
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = moved
+        .iter()
+        .map(|one| escape.name(&server(one).unwrap_or_else(|| one.series.to_owned())));
+    let names = distinct(names);
     let many = names.len();
     match many {
-        0..=NAMED => joined(&names.iter().map(String::as_str).collect::<Vec<_>>()),
+        0..=NAMED => joined(&names),
         _ if moved.iter().all(|one| one.metric.is_none()) => format!("{many} benchmarks"),
         _ => format!("{many} servers"),
     }
 }
 
+/// Each text once, in the order of its first place.
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    texts.filter(|text| seen.insert(text.clone())).collect()
+}
+
 /// `a`, `a and b`, `a, b and c`.
-fn joined(names: &[&str]) -> String {
-    match names.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-        last => last.map_or_else(String::new, |(only, _)| (*only).to_owned()),
+fn joined(names: &[String]) -> String {
+    match names {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
     }
 }
 
