@@ -11,6 +11,9 @@ import { browserProgram, root } from './where.js';
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 900 };
 
+/** Milliseconds after which a page that does not come hangs: a machine with eight busy programs took over ten seconds for one. */
+const PATIENCE = 90_000;
+
 /** Starts the browser; it closes after the tests of a file. Text is set in DejaVu whatever else the machine has. */
 export async function start() {
   const browser = await chromium.launch({
@@ -34,7 +37,7 @@ export async function visit(browser, folder) {
       viewport: size, colorScheme: scheme, javaScriptEnabled: script, reducedMotion: reduced, locale: 'en-GB', timezoneId: 'UTC',
       forcedColors: media === 'forced-colors' ? 'active' : 'none',
     });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     page.faults = await watch(context, page, origin);
     page.go = async (next) => {
