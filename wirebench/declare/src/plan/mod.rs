@@ -21,7 +21,7 @@ use crate::protocol::Protocol;
 use crate::scenario::{Amount, Load, Scenario};
 use crate::server::{Operation, Server};
 
-pub use order::{Slot, Stretch, pairs};
+pub use order::{NULL_EVERY, Slot, Stretch, pairs};
 pub use wanted::{PlanError, Selection, Unmatched};
 
 /// A planned series: a scenario, a server and a driver that fit together.

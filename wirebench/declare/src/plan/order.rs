@@ -38,7 +38,7 @@ pub struct Stretch<'a> {
 }
 
 /// The null is measured in one of this many rounds of a series on average, at random.
-const NULL_EVERY: u32 = 3;
+pub const NULL_EVERY: u32 = 3;
 
 /// Orders a part of a run: each pass has every series once, shuffled by the seed, and the variants of a series follow
 /// each other in an order that a fair coin decides for each series and pass. The null takes part in a third of the

@@ -1,6 +1,5 @@
 //! Plans the second stage: which series need fresh rounds, how many, and why.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::compare::cell::{Cell, Estimates, pairs};
@@ -8,9 +7,10 @@ use crate::compare::series::Gates;
 use crate::compare::{
     ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS, count,
 };
+use wirebench_declare::plan::NULL_EVERY;
 use wirebench_declare::plan::budget::{self, NextStage};
 use wirebench_record::reason::NoSecondStage;
-use wirebench_record::run::{Round, Run, RunStatus, Series, Stage};
+use wirebench_record::run::{Round, Run, RunStatus, Series, Stage, Variant};
 use wirebench_stats::location::pairs_to_resolve;
 
 /// Planning assumes this many times the spread of the first stage, because the spread of ten pairs is itself uncertain.
@@ -224,8 +224,8 @@ fn planned(run: &Run, needs: &[Need], rules: &Rules, left: Duration, pair: &[Dur
     })
 }
 
-/// The measured duration of a pair of each series, the null in some of its rounds included: the wall time of its rounds, and
-/// an equal share of the time between rounds.
+/// The expected duration of a pair of each series: the mean wall time of a round of each variant, and an equal share of the time
+/// between rounds. The null takes part in one of [`NULL_EVERY`] rounds, however often it did so far.
 pub fn pair_costs(run: &Run) -> Vec<Duration> {
     let all = || {
         run.series
@@ -234,13 +234,22 @@ pub fn pair_costs(run: &Run) -> Vec<Duration> {
     };
     let rounds_ns = run.spent.measure_ns.saturating_sub(run.spent.calibrate_ns);
     let between = rounds_ns.saturating_sub(all().sum()) / (all().count() as u64).max(1);
-    (run.series.iter())
-        .map(|series| {
-            let rounds: u64 = series.rounds.iter().map(|round| took_ns(series, round) + between).sum();
-            let pairs: BTreeSet<u32> = series.rounds.iter().map(|round| round.round).collect();
-            Duration::from_nanos(rounds / (pairs.len() as u64).max(1))
-        })
-        .collect()
+    let mean = |series: &Series, variant| {
+        let rounds = || series.rounds.iter().filter(|round| round.variant == variant);
+        let total: u64 = rounds().map(|round| took_ns(series, round) + between).sum();
+        total.checked_div(rounds().count() as u64)
+    };
+    let has_null = run.variants.iter().any(|one| one.variant == Variant::Null);
+    let pair = |series: &Series| {
+        let sides: Vec<u64> = (run.variants.iter().filter(|one| one.variant != Variant::Null))
+            .filter_map(|one| mean(series, one.variant))
+            .collect();
+        let null = mean(series, Variant::Null)
+            .or(sides.first().copied())
+            .filter(|_| has_null);
+        Duration::from_nanos(sides.iter().sum::<u64>() + null.unwrap_or(0) / u64::from(NULL_EVERY))
+    };
+    run.series.iter().map(pair).collect()
 }
 
 /// The wall time of a round; in a record from before it was measured, that of its loads and warm-ups.
@@ -249,4 +258,42 @@ fn took_ns(series: &Series, round: &Round) -> u64 {
     let loads = (round.search.len() as u64).max(1);
     let nominal = || loads * (round.elapsed_ns.unwrap_or(0) + series.load.warmup_ns.unwrap_or(0));
     round.took_ns.unwrap_or_else(nominal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::run::VariantRevision;
+
+    /// What a pair is expected to take after two rounds, whichever of them had a null: each round takes 9 s.
+    #[test]
+    fn a_null_is_expected_as_often_as_it_is_planned() {
+        let cost = |nulls: u32| {
+            let mut run = wirebench_testing::reference();
+            let (all, first) = (
+                [Variant::Baseline, Variant::Candidate, Variant::Null],
+                run.variants[0].clone(),
+            );
+            run.variants = all
+                .map(|variant| VariantRevision {
+                    variant,
+                    ..first.clone()
+                })
+                .to_vec();
+            run.series.truncate(1);
+            let rounds = (0..2).flat_map(|number| all.map(|variant| (number, variant)));
+            run.series[0].rounds = rounds
+                .filter(|(number, variant)| *variant != Variant::Null || *number < nulls)
+                .map(|(number, variant)| Round {
+                    took_ns: Some(9_000_000_000),
+                    ..Round::unmeasured(variant, number, 0, 1)
+                })
+                .collect();
+            (run.spent.measure_ns, run.spent.calibrate_ns) = (0, 0);
+            pair_costs(&run)
+        };
+        for nulls in 0..=2 {
+            assert_eq!(cost(nulls), [Duration::from_secs(21)], "{nulls} nulls");
+        }
+    }
 }
