@@ -6,9 +6,9 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::Refusal;
 use crate::annotations::Note;
 use crate::api::{Api, ApiError, Repeat};
+use crate::{Refusal, refuse};
 use wirebench_record::comparison::Verdict;
 
 /// Its name, which reviewers see and rules may ask for.
@@ -64,6 +64,7 @@ pub struct CheckContent<'a> {
 struct CheckRun {
     id: u64,
     external_id: Option<String>,
+    conclusion: Option<String>,
     #[serde(default)]
     app: Value,
     #[serde(default)]
@@ -79,11 +80,6 @@ impl CheckContent<'_> {
             Conclusion::Neutral => "neutral",
             Conclusion::Failure => "failure",
         }
-    }
-
-    /// What it is known again by.
-    fn known_by(&self) -> String {
-        format!("{} pull request {}", self.marker, self.pull)
     }
 
     /// The title and the summary, and whose they are where that is not plain.
@@ -102,31 +98,60 @@ impl CheckContent<'_> {
     }
 }
 
+/// What the check run of a pull request is known again by, as its `external_id`; with the marker of the workflow that measured.
+fn known_by(marker: &str, pull: u64) -> String {
+    format!("{marker} pull request {pull}")
+}
+
 /// Says it on a commit: in our own check run there, or in a new one. Notes are only ever added to a check run, so one
 /// that has some is followed by a new one, which is shown in its place.
 ///
 /// # Errors
 /// When GitHub does not take it.
 pub fn write(api: &Api, commit: &str, content: &CheckContent) -> Result<u64, Refusal> {
-    let before = newest(api, commit, content)?;
+    let known_by = known_by(content.marker, content.pull);
+    let before = newest(api, commit, &known_by)?;
     let free = |run: &&CheckRun| run.output["annotations_count"].as_u64().is_none_or(|count| count == 0);
     let body = body(commit, content);
     let written: CheckRun = match before.as_ref().filter(free) {
         Some(run) => api.send("PATCH", &format!("/check-runs/{}", run.id), Some(&body), Repeat::Yes)?,
         None => api.make("/check-runs", &body, || {
-            let now = newest(api, commit, content)?;
+            let now = newest(api, commit, &known_by)?;
             Ok(now.filter(|now| before.as_ref().is_none_or(|before| now.id > before.id)))
         })?,
     };
     Ok(written.id)
 }
 
+/// Lets our check run on a commit pass, although it failed, and says who accepted that. The lines that it notes stay. Measured again,
+/// the commit is judged anew.
+///
+/// # Errors
+/// When there is none that failed, or GitHub does not take it.
+pub fn accept(api: &Api, commit: &str, marker: &str, pull: u64, login: &str) -> Result<u64, Refusal> {
+    let found = newest(api, commit, &known_by(marker, pull))?;
+    let Some(run) = found.filter(|run| run.conclusion.as_deref() == Some("failure")) else {
+        refuse!("pull request {pull}: the check {NAME} at its head has not failed, so there is nothing to accept");
+    };
+    let said = |key: &str| run.output[key].as_str().unwrap_or_default();
+    let summary = said("summary");
+    let body = json!({
+        "status": "completed",
+        "conclusion": "success",
+        "output": {
+            "title": format!("Accepted by {login}: {}", said("title")),
+            "summary": format!("{login} accepted this for this commit. The next commit is judged anew.\n\n{summary}"),
+        },
+    });
+    let written: CheckRun = api.send("PATCH", &format!("/check-runs/{}", run.id), Some(&body), Repeat::Yes)?;
+    Ok(written.id)
+}
+
 /// The newest of our check runs on a commit, which is the one that is shown.
-fn newest(api: &Api, commit: &str, content: &CheckContent) -> Result<Option<CheckRun>, ApiError> {
+fn newest(api: &Api, commit: &str, known_by: &str) -> Result<Option<CheckRun>, ApiError> {
     let path = format!("/commits/{commit}/check-runs?check_name={NAME}&filter=all");
     let all: Vec<CheckRun> = api.list(&path, Some("check_runs"))?;
-    let ours =
-        |run: &CheckRun| run.app["slug"] == "github-actions" && run.external_id.as_deref() == Some(&content.known_by());
+    let ours = |run: &CheckRun| run.app["slug"] == "github-actions" && run.external_id.as_deref() == Some(known_by);
     Ok(all.into_iter().filter(ours).max_by_key(|run| run.id))
 }
 
@@ -143,7 +168,7 @@ fn body(commit: &str, content: &CheckContent) -> Value {
         "head_sha": commit,
         "status": "completed",
         "conclusion": content.conclusion(),
-        "external_id": content.known_by(),
+        "external_id": known_by(content.marker, content.pull),
         "details_url": content.page,
         "output": {
             "title": title,

@@ -1,5 +1,5 @@
-//! Whether a `/bench` comment is answered, and with which run: one that has measured the pull request's head, and that was
-//! there before the comment, with no force-push since. docs/SECURITY.md says which later push the API does not show.
+//! What a `/bench` comment asks for, whether it is answered, and for which run: one that has measured the pull request's head, and
+//! that was there before the comment, with no force-push since. docs/SECURITY.md says which later push the API does not show.
 
 use globset::Glob;
 use serde::Deserialize;
@@ -62,20 +62,22 @@ pub struct PullRequest {
     pub repository: Repository,
 }
 
-/// Whether a user may write to the repository.
+/// The author's login, if it is a person who may write to the repository.
 ///
 /// # Errors
 /// When the API does not say.
-pub fn may_write(api: &Api, author: Option<&Account>) -> Result<bool, Refusal> {
+pub fn writer<'a>(api: &Api, author: Option<&'a Account>) -> Result<Option<&'a str>, Refusal> {
     let person = author.filter(|author| author.kind == "User" && names::is_login(&author.login));
     let Some(person) = person else {
-        return Ok(false);
+        return Ok(None);
     };
-    match api.get::<Value>(&format!("/collaborators/{}/permission", person.login)) {
-        Ok(found) => Ok(["admin", "maintain", "write"]
-            .iter()
-            .any(|word| found["permission"] == *word)),
-        Err(error) if error.status() == Some(404) => Ok(false),
+    let login = person.login.as_str();
+    match api.get::<Value>(&format!("/collaborators/{login}/permission")) {
+        Ok(found) => {
+            let permission = found["permission"].as_str().unwrap_or_default();
+            Ok(["admin", "maintain", "write"].contains(&permission).then_some(login))
+        }
+        Err(error) if error.status() == Some(404) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -104,7 +106,7 @@ pub fn head_replaced_at(api: &Api, pull: u64) -> Result<Option<String>, ApiError
     Ok(newest.map(str::to_owned))
 }
 
-/// The run to be repeated for a comment of that time.
+/// The run that a comment of that time is about.
 ///
 /// # Errors
 /// When the head was replaced after the comment; when there is no run, it is newer than the comment, has not ended, or waits for approval.
@@ -156,30 +158,45 @@ pub fn choose<'a>(
 pub fn newest(comments: &[Comment]) -> Vec<String> {
     let may_ask =
         |comment: &&Comment| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&comment.author_association.as_str());
-    let globs = |comment: &Comment| {
-        let globs = globs(comment.body.as_deref()?)?.ok()?;
-        Some((comment.created_at.clone(), comment.id, globs))
+    let globs = |comment: &Comment| match request(comment.body.as_deref()?)?.ok()? {
+        Request::Measure(globs) => Some((comment.created_at.clone(), comment.id, globs)),
+        Request::Accept => None,
     };
     let asked = comments.iter().filter(may_ask).filter_map(globs);
     let newest = asked.max_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)));
     newest.map_or_else(Vec::new, |(_, _, globs)| globs)
 }
 
-// Parses `/bench GLOB…` in a comment. Only the first line is read.
+// Parses `/bench GLOB…` and `/bench accept` in a comment. Only the first line is read.
 
 /// Globs of one comment, at most.
 pub const MOST: usize = 10;
 /// Characters of one glob, at most.
 const LONGEST: usize = 100;
 
-/// The globs of a /bench comment, empty for every scenario; `None` if it is no /bench comment.
+/// What a /bench comment asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// To measure the scenarios that match these globs again; every one if there are none.
+    Measure(Vec<String>),
+    /// To let the check of this commit pass, although it failed; words after it are for readers.
+    Accept,
+}
+
+/// What a comment asks for; `None` if it is no /bench comment.
 ///
 /// # Errors
 /// When it asks for something that no scenario can be called.
-pub fn globs(comment: &str) -> Option<Result<Vec<String>, Refusal>> {
+pub fn request(comment: &str) -> Option<Result<Request, Refusal>> {
     let line = comment.lines().next().unwrap_or_default();
-    let mut words = line.split_ascii_whitespace();
-    (line.starts_with("/bench") && words.next() == Some("/bench")).then(|| parse(words))
+    let mut words = line.split_ascii_whitespace().peekable();
+    if !line.starts_with("/bench") || words.next() != Some("/bench") {
+        return None;
+    }
+    if words.peek() == Some(&"accept") {
+        return Some(Ok(Request::Accept));
+    }
+    Some(parse(words).map(Request::Measure))
 }
 
 fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Vec<String>, Refusal> {
@@ -207,12 +224,13 @@ mod tests {
 
     #[test]
     fn the_first_line_asks_and_nothing_else_does() {
-        let globs = |text: &str| globs(text).map(Result::unwrap);
-        assert_eq!(globs("/bench"), Some(vec![]));
+        let request = |text: &str| request(text).map(Result::unwrap);
+        assert_eq!(request("/bench"), Some(Request::Measure(vec![])));
         assert_eq!(
-            globs("/bench weather-* count-{a,b}\r\nrm -rf /"),
-            Some(vec!["weather-*".into(), "count-{a,b}".into()])
+            request("/bench weather-* count-{a,b}\r\nrm -rf /"),
+            Some(Request::Measure(vec!["weather-*".into(), "count-{a,b}".into()]))
         );
+        assert_eq!(request("/bench accept $(a reason)"), Some(Request::Accept));
         for not in [
             "",
             "bench",
@@ -224,7 +242,7 @@ mod tests {
             "/Bench",
             "/bench\u{a0}x",
         ] {
-            assert_eq!(globs(not), None, "{not:?}");
+            assert_eq!(request(not), None, "{not:?}");
         }
     }
 
@@ -248,17 +266,18 @@ mod tests {
             "A",
             &"a".repeat(101),
         ] {
-            assert!(globs(&format!("/bench {nasty}")).unwrap().is_err(), "{nasty}");
+            assert!(request(&format!("/bench {nasty}")).unwrap().is_err(), "{nasty}");
         }
-        assert!(globs(&format!("/bench{}", " a".repeat(11))).unwrap().is_err());
-        assert!(globs(&format!("/bench{}", " a".repeat(10))).unwrap().is_ok());
+        assert!(request(&format!("/bench{}", " a".repeat(11))).unwrap().is_err());
+        assert!(request(&format!("/bench{}", " a".repeat(10))).unwrap().is_ok());
     }
 
     proptest! {
         #[test]
         fn a_glob_that_is_taken_is_one_harmless_word(text in any::<String>(), word in "[-a-c*?{}\\[\\],;$ ]{0,12}") {
             for comment in [format!("/bench {text}"), format!("/bench {word}")] {
-                for glob in globs(&comment).into_iter().flatten().flatten() {
+                let Some(Ok(Request::Measure(globs))) = request(&comment) else { continue };
+                for glob in globs {
                     prop_assert!(!glob.starts_with('-') && glob.is_ascii() && !glob.contains([' ', ';', '$', '\n', '`', '\'', '"', '/']));
                 }
             }

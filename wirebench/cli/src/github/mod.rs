@@ -24,7 +24,7 @@ enum Verb {
     Summary(summary::Args),
     /// The second stage of a pull request: checks its run's artifact, and writes a comment and a check.
     Comment(comment::Args),
-    /// Measures a pull request's head again after a `/bench` comment.
+    /// Measures a pull request's head again after a `/bench` comment, or lets its check pass after `/bench accept`.
     Rerun(rerun::Args),
     /// Keeps one GitHub issue that lists what got worse on the default branch.
     Alert(alert::Args),

@@ -1,4 +1,4 @@
-//! `wirebench github rerun`: answers a `/bench` comment on a pull request by running its benchmark again.
+//! `wirebench github rerun`: answers a `/bench` comment on a pull request: runs its benchmark again, or lets its check pass.
 //!
 //! It restarts an existing workflow run, with that run's commit, token and caches. So a comment never runs code with
 //! more rights than the pull request had.
@@ -10,16 +10,16 @@ use crate::outcome::{Outcome, UsageError};
 use wirebench_github::access::Access;
 use wirebench_github::api::{Api, Repeat};
 use wirebench_github::pull::Pull;
-use wirebench_github::rerun::{self, Commented, PullRequest};
-use wirebench_github::{Refusal, event, sticky};
+use wirebench_github::rerun::{self, Commented, PullRequest, Request};
+use wirebench_github::{Refusal, check, event, sticky};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow:
-  wirebench github rerun           on: issue_comment; the comment's first line is /bench [GLOB…]
+  wirebench github rerun           on: issue_comment; the comment's first line is /bench [GLOB…] or /bench accept
   wirebench github rerun --asked   on: pull_request, from the second attempt on: prints those globs
 
 Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN.
-Exit codes: 0 started, or the comment is no /bench command; 1 not started, with the reason.")]
+Exit codes: 0 started or accepted, or the comment is no /bench command; 1 refused, with the reason.")]
 pub(super) struct Args {
     /// The workflow that measures pull requests.
     #[arg(long, value_name = "FILE", default_value = ".github/workflows/bench.yml")]
@@ -51,24 +51,18 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
 
 fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcome> {
     let comment = &event.comment;
-    let asked = rerun::globs(comment.body.as_deref().unwrap_or_default());
+    let asked = rerun::request(comment.body.as_deref().unwrap_or_default());
     let Some(asked) = asked.filter(|_| event.action == "created" && event.issue.pull_request.is_some()) else {
         log::info!("nothing to do: no new comment on a pull request that begins with /bench");
         return Ok(Outcome::Done);
     };
-    if !rerun::may_write(api, comment.user.as_ref())? {
+    let Some(author) = rerun::writer(api, comment.user.as_ref())? else {
         log::info!("nothing to do: /bench is answered for those who may write to the repository");
         return Ok(Outcome::Done);
-    }
-    match asked.and_then(|globs| Ok((globs.len(), rerun(api, event, workflow)?))) {
-        Ok((globs, run)) => {
-            let what = match globs {
-                0 => "everything".into(),
-                globs => format!("{globs} globs"),
-            };
-            let pull = event.issue.number;
-            log::info!("pull request {pull}: run {run} is started again for {what}");
-            react(api, comment.id, "rocket");
+    };
+    match asked.and_then(|asked| act(api, event, &asked, author, workflow)) {
+        Ok(sign) => {
+            react(api, comment.id, sign);
             Ok(Outcome::Done)
         }
         Err(refusal) => {
@@ -78,16 +72,31 @@ fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcom
     }
 }
 
-/// Restarts the run and returns its number.
-fn rerun(api: &Api, event: &Commented, workflow: &str) -> Result<u64, Refusal> {
+/// Does what a comment asks for, and returns the reaction to it.
+fn act(api: &Api, event: &Commented, asked: &Request, author: &str, workflow: &str) -> Result<&'static str, Refusal> {
     let pull: Pull = api.get(&format!("/pulls/{}", event.issue.number))?;
     let runs = rerun::runs(api, workflow, &pull.head.sha)?;
     // After the pull request, so that no force-push between the two stays unseen.
     let replaced = rerun::head_replaced_at(api, pull.number)?;
     let run = rerun::choose(&runs, &pull, workflow, &event.comment.created_at, replaced.as_deref())?;
-    let path = format!("/actions/runs/{}/rerun", run.id);
-    api.send::<Value>("POST", &path, Some(&json!({})), Repeat::No)?;
-    Ok(run.id)
+    let number = pull.number;
+    match asked {
+        Request::Measure(globs) => {
+            let path = format!("/actions/runs/{}/rerun", run.id);
+            api.send::<Value>("POST", &path, Some(&json!({})), Repeat::No)?;
+            let what = match globs.len() {
+                0 => "everything".into(),
+                globs => format!("{globs} globs"),
+            };
+            log::info!("pull request {number}: run {} is started again for {what}", run.id);
+            Ok("rocket")
+        }
+        Request::Accept => {
+            let check = check::accept(api, &pull.head.sha, &sticky::marker(workflow), number, author)?;
+            log::info!("pull request {number}: check run {check} passes, accepted by {author}");
+            Ok("+1")
+        }
+    }
 }
 
 /// Adds a reaction to the comment. Failing to do so is no error.

@@ -37,7 +37,12 @@ const PERMISSIONS: [(&str, &str, &[&str]); 27] = [
     (
         "comment",
         "rerun",
-        &["actions: write", "contents: read", "pull-requests: write"],
+        &[
+            "actions: write",
+            "checks: write",
+            "contents: read",
+            "pull-requests: write",
+        ],
     ),
     ("comparisons", "document", &["contents: read"]),
     ("comparisons", "measure", &["contents: read"]),

@@ -168,6 +168,57 @@ fn a_head_that_was_set_back_after_the_comment_is_not_measured() {
     }
 }
 
+/// Somebody who may write lets the failed check of the head pass; of other comments, or without a failed check, nothing changes.
+#[test]
+fn a_failed_check_is_accepted_for_its_commit() {
+    let scene = scene();
+    assert_eq!(scene.comment().code, 0);
+    let said = |key: &str| scene.fake.known().checks[0]["output"][key].as_str().unwrap().to_owned();
+    let (title, summary) = (said("title"), said("summary"));
+    assert_eq!(commented(&scene, "stranger", "/bench accept").code, 0);
+    assert_eq!(scene.fake.known().checks[0]["conclusion"], "failure");
+
+    let ended = commented(&scene, "maintainer", "/bench accept $(evil) dearer, but right");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(scene.fake.known().checks[0]["conclusion"], "success");
+    assert_eq!(said("title"), format!("Accepted by maintainer: {title}"));
+    assert!(
+        said("summary").ends_with(&summary) && !said("summary").contains("evil"),
+        "{}",
+        said("summary")
+    );
+    assert_eq!(scene.fake.known().reactions, [(77, "+1".into())]);
+    assert!(scene.fake.known().reruns.is_empty());
+
+    let ended = commented(&scene, "maintainer", "/bench accept");
+    assert!(
+        ended.code == 1 && ended.stderr.contains("has not failed"),
+        "{}",
+        ended.stderr
+    );
+
+    // Measured again, the commit is judged anew.
+    assert_eq!(scene.fake.known().checks.len(), 1);
+    scene.completed();
+    assert_eq!(scene.comment().code, 0);
+    let newest = scene.fake.known().checks.last().unwrap().clone();
+    assert_eq!(newest["conclusion"], "failure", "{newest}");
+}
+
+#[test]
+fn nothing_is_accepted_at_a_head_that_was_not_judged() {
+    let scene = scene();
+    assert_eq!(scene.comment().code, 0);
+    scene.fake.known().pulls = vec![pull(PULL, OTHER, FORK)];
+    let ended = commented(&scene, "maintainer", "/bench accept");
+    assert!(
+        ended.code == 1 && ended.stderr.contains("has not measured its head"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(scene.fake.known().checks[0]["conclusion"], "failure");
+}
+
 #[test]
 fn the_newest_of_several_runs_is_started() {
     let scene = scene();
@@ -249,7 +300,14 @@ fn the_next_attempt_reads_the_newest_comment_of_somebody_of_the_project() {
     all.push(said(204, "COLLABORATOR", "2026-11-21T10:00:00Z", "no"));
     scene.fake.known().comments.insert(PULL, all.clone());
     assert_eq!(asked(), "count-*\nweather-{a,b}\n");
-    all.push(said(205, "COLLABORATOR", "2026-11-21T10:30:00Z", "/bench"));
+    all.push(said(205, "OWNER", "2026-11-21T10:20:00Z", "/bench accept"));
+    scene.fake.known().comments.insert(PULL, all.clone());
+    assert_eq!(
+        asked(),
+        "count-*\nweather-{a,b}\n",
+        "an acceptance asks for no scenario"
+    );
+    all.push(said(206, "COLLABORATOR", "2026-11-21T10:30:00Z", "/bench"));
     scene.fake.known().comments.insert(PULL, all);
     assert_eq!(asked(), "", "everything is asked for");
     assert!(scene.fake.writes().is_empty());

@@ -47,11 +47,16 @@ impl Scene {
             fake,
             folder: tempfile::tempdir().unwrap(),
         };
+        scene.completed();
+        scene
+    }
+
+    /// The event of the next second stage is that the run has ended.
+    pub(crate) fn completed(&self) {
         let run = run();
-        scene.event(
+        self.event(
             &json!({ "action": "completed", "workflow_run": run, "repository": repository(REPOSITORY_ID, REPOSITORY) }),
         );
-        scene
     }
 
     /// Puts another event into the file that the workflow names.
