@@ -20,14 +20,25 @@ pub struct UnderCallgrind {
     pub left_out: Vec<String>,
     /// Functions among `left_out` that are counted all the same, by the beginnings of their names.
     pub kept: Vec<String>,
+    /// Functions that allocate on the heap, by the beginnings of their names. Another function that calls one allocates once.
+    pub allocators: Vec<String>,
 }
 
 impl UnderCallgrind {
     /// Whether the own instructions of a function are left out.
     pub fn leaves_out(&self, function: &str) -> bool {
-        let is_among = |starts: &[String]| starts.iter().any(|start| function.starts_with(start));
-        is_among(&self.left_out) && !is_among(&self.kept)
+        is_among(&self.left_out, function) && !is_among(&self.kept, function)
     }
+
+    /// Whether a function allocates on the heap.
+    pub fn allocates(&self, function: &str) -> bool {
+        is_among(&self.allocators, function)
+    }
+}
+
+/// Whether a name begins with one of these.
+fn is_among(starts: &[String], name: &str) -> bool {
+    starts.iter().any(|start| name.starts_with(start))
 }
 
 /// A runtime, as `counter.toml` declares it.

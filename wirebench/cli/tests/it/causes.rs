@@ -236,6 +236,13 @@ fn counted(bench: &Bench, out: &str) -> (Value, Ended) {
     (comparison["series"][0].clone(), ended)
 }
 
+/// The verdict of a metric of a counted series.
+fn verdict_of<'a>(series: &'a Value, metric: &str) -> &'a Value {
+    let metrics = series["metrics"].as_array().unwrap();
+    let found = metrics.iter().find(|one| one["metric"] == metric);
+    &found.unwrap_or_else(|| panic!("no {metric}: {series:#}"))["verdict"]
+}
+
 /// What functions do more or less often in the working tree than at `base`, and how counting ended.
 fn work(bench: &Bench, out: &str) -> (Value, Ended) {
     let (series, ended) = counted(bench, out);
@@ -284,6 +291,7 @@ fn a_go_function_that_renders_twice_is_named_with_its_line() {
     );
     assert_eq!(first["source"]["file"], "shop.go");
     assert!(ended.stdout.contains(" in main.order, shop.go:"), "{}", ended.stdout);
+    assert_eq!(verdict_of(&series, "allocations"), "regressed", "{}", ended.stdout);
 }
 
 /// Without the functions that depend on timing, the same program differs by less than the smallest margin.
@@ -302,9 +310,9 @@ fn equal_work_in_go_is_unchanged() {
         .fold(GO.to_owned(), |text, (from, to)| text.replace(from, to));
     let bench = bench.file("shop.go", &text);
     let (series, ended) = counted(&bench, "same");
-    let metrics = series["metrics"].as_array().unwrap();
-    let instructions = metrics.iter().find(|one| one["metric"] == "instructions").unwrap();
-    assert_eq!(instructions["verdict"], "unchanged", "{instructions:#}{}", ended.stdout);
+    for metric in ["instructions", "allocations"] {
+        assert_eq!(verdict_of(&series, metric), "unchanged", "{}", ended.stdout);
+    }
     assert_eq!(series["functions"], serde_json::json!([]), "{series:#}");
 }
 

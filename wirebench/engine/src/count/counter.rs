@@ -227,7 +227,7 @@ impl Counter<'_> {
             let runtime = self.runtime_of(program);
             let counted = match (program.uncountable(runtime), runtime) {
                 (Some(why), runtime) if is_under_callgrind(runtime) => {
-                    format!("instructions by function, bytes and segments are counted; {why}")
+                    format!("instructions by function, allocations, bytes and segments are counted; {why}")
                 }
                 (Some(why), Some(runtime)) => {
                     format!("bytes, segments and {}s by function are counted; {why}", runtime.unit)

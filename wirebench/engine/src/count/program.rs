@@ -35,8 +35,8 @@ pub struct ServerProgram {
 }
 
 impl ServerProgram {
-    /// Why allocations and system calls of such a program are not counted, nor its instructions unless `runtime` says how: they
-    /// would not repeat. `None` for native code without a language runtime. The number of system calls of an event loop, a
+    /// Why system calls of such a program are not counted, nor its instructions and allocations unless `runtime` says how: they would
+    /// not repeat. `None` for native code without a language runtime. The number of system calls of an event loop, a
     /// scheduler or a garbage collector depends on timing: equal code differs by some percent, and by tens of percent on a busy
     /// machine.
     pub fn uncountable(&self, runtime: Option<&Runtime>) -> Option<String> {
@@ -47,13 +47,11 @@ impl ServerProgram {
             (None, false, false) => return None,
         };
         let what = if is_under_callgrind(runtime) {
-            "instructions of its scheduler"
+            "system calls and the scheduler's instructions"
         } else {
-            "instructions"
+            "instructions, allocations and system calls"
         };
-        Some(format!(
-            "{what}, allocations and system calls are not counted: {why}, so they would not repeat"
-        ))
+        Some(format!("{what} are not counted: {why}, so they would not repeat"))
     }
 
     /// The remarks on its counts.

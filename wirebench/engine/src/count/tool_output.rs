@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::count::profile::callgrind::{self, Instructions};
+use crate::count::profile::callgrind::{self, Instructions, Totals};
 use crate::count::profile::dhat::{self, Allocated};
 use crate::count::profile::{Tree, strace};
 use crate::count::server_run::PlainFacts;
@@ -24,8 +24,8 @@ pub struct ToolOutput {
     pub heap: Option<Allocated>,
     /// Instructions, by call stack.
     pub code: Option<Instructions>,
-    /// Instructions of the whole run.
-    pub instructions: Option<u64>,
+    /// Instructions of the whole run, and its allocations if callgrind sees them.
+    pub totals: Option<Totals>,
 }
 
 impl ToolOutput {
@@ -47,12 +47,12 @@ impl ToolOutput {
             Tool::Callgrind if stacks => {
                 let read = files.map(|file| callgrind::read(file, tree, runtime));
                 let code = sum(tool, read, Instructions::absorb)?;
-                output.instructions = Some(code.cost.total);
+                output.totals = Some(code.totals());
                 output.code = Some(code);
             }
             Tool::Callgrind => {
-                let add = |sum: &mut u64, one| *sum += one;
-                output.instructions = Some(sum(tool, files.map(|file| callgrind::total(file, runtime)), add)?);
+                let read = files.map(|file| callgrind::totals(file, runtime));
+                output.totals = Some(sum(tool, read, Totals::absorb)?);
             }
         }
         Ok(output)

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use crate::count::figures;
-use crate::count::profile::dhat::Allocated;
 use crate::count::profile::{FunctionSpending, Lines, PerRequest, RunCost, Stacks, lines, per_request};
 use crate::count::program::{ServerProgram, is_under_callgrind};
 use crate::count::relay::Wire;
@@ -173,8 +172,12 @@ impl VariantRuns {
                 None => Some(figures::slope(metric, points, spread_at_most)),
             }
         };
-        let heap = |of: fn(&Allocated) -> u64| move |run: &EndedRun| run.output.heap.as_ref().map(of);
-        let code = |run: &EndedRun| run.output.instructions;
+        let bytes = |run: &EndedRun| run.output.heap.as_ref().map(|heap| heap.bytes.total);
+        let code = |run: &EndedRun| Some(run.output.totals?.instructions);
+        let blocks = |run: &EndedRun| {
+            let heap = run.output.heap.as_ref().map(|heap| heap.blocks.total);
+            heap.or_else(|| run.output.totals?.allocations)
+        };
         let calls = |run: &EndedRun| Some(run.output.syscalls.as_ref()?.values().sum());
         let instructions = slope(Metric::Instructions, &code);
         let start_up = instructions
@@ -187,8 +190,8 @@ impl VariantRuns {
         let answered = plain.filter(|_| sent.as_ref().is_none_or(figures::repeats));
         let figures = [
             instructions,
-            slope(Metric::Allocations, &heap(|heap| heap.blocks.total)).filter(|_| !self.has_own_allocator()),
-            slope(Metric::AllocatedBytes, &heap(|heap| heap.bytes.total)).filter(|_| !self.has_own_allocator()),
+            slope(Metric::Allocations, &blocks).filter(|_| !self.has_own_allocator()),
+            slope(Metric::AllocatedBytes, &bytes).filter(|_| !self.has_own_allocator()),
             slope(Metric::Syscalls, &calls),
             sent,
             self.traffic(Metric::WireBytesReceived, |wire| Some(wire.received)),

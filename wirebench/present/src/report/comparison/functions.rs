@@ -3,7 +3,9 @@
 use crate::report::escape::{Escape, TERMINAL};
 use crate::report::format::{number, signed};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, Work};
-use wirebench_record::comparison::{Comparison, FunctionChange, FunctionWorkChange, WorkKind};
+use wirebench_record::comparison::{
+    ComparedMetric, ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, WorkKind,
+};
 use wirebench_record::counts::Source;
 use wirebench_record::metric::Metric;
 
@@ -126,12 +128,30 @@ fn called_from(function: &FunctionChange, escape: Escape) -> String {
     caller.map_or_else(String::new, |caller| format!(", called from {}", escape.name(caller)))
 }
 
-/// The function with the largest change in the direction of the metric's: `most of it in NAME`; `None` if no function is known.
+/// The function with the largest change in the direction of the metric's: `most of it in NAME`. For allocations whose functions are not
+/// known, that of the instructions of the same requests. `None` if no function is known.
 pub(super) fn leading(row: &Row, escape: Escape) -> Option<String> {
     let metric = row.metric?;
+    if metric.metric == Metric::Allocations && row.functions().next().is_none() {
+        let instructions = row
+            .series
+            .metrics
+            .iter()
+            .find(|one| one.metric == Metric::Instructions)?;
+        return Some(format!("instructions: {}", carrier(row.series, instructions, escape)?));
+    }
+    carrier(row.series, metric, escape)
+}
+
+/// The function that carries a metric's change most.
+fn carrier(series: &ComparedSeries, metric: &ComparedMetric, escape: Escape) -> Option<String> {
     let whole = metric.candidate? - metric.baseline?;
     let difference = |function: &FunctionChange| function.candidate - function.baseline;
-    let first = row.functions().find(|function| difference(function) * whole > 0.0)?;
+    let mut functions = series
+        .functions
+        .iter()
+        .filter(|function| function.metric == metric.metric);
+    let first = functions.find(|function| difference(function) * whole > 0.0)?;
     let part = if difference(first) / whole > 0.5 {
         "most of it"
     } else {

@@ -58,11 +58,26 @@ pub(super) struct Costs<'a> {
     pub(super) calls: Vec<Call>,
     /// The total that callgrind reports.
     pub(super) total: u64,
+    /// Heap allocations, if a runtime says which functions make them.
+    pub(super) allocations: Option<u64>,
     /// Whether contexts may name wrong callers, because the program goes from stack to stack.
     pub(super) mixes_up_callers: bool,
 }
 
 impl Costs<'_> {
+    /// The number of calls of functions that allocate, by other functions.
+    pub(super) fn count_allocations(&self, allocates: impl Fn(&str) -> bool) -> u64 {
+        let contexts = self.contexts.iter();
+        let allocates: Vec<bool> = contexts
+            .map(|context| allocates(context_frames(context.text)[0].0))
+            .collect();
+        let outer = self
+            .calls
+            .iter()
+            .filter(|call| allocates[call.callee] && !allocates[call.caller]);
+        outer.map(|call| call.times).sum()
+    }
+
     /// Leaves out the own costs of some functions of a program that goes from stack to stack, and their part of the total.
     pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
         self.mixes_up_callers = true;

@@ -21,11 +21,33 @@ use crate::count::profile::lines::RunCost;
 use crate::count::profile::tree::Tree;
 use wirebench_declare::runtime::UnderCallgrind;
 
+/// What one run did in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Totals {
+    /// Instructions.
+    pub instructions: u64,
+    /// Heap allocations, if the runtime says which functions make them.
+    pub allocations: Option<u64>,
+}
+
+impl Totals {
+    /// Adds those of another process of the same run.
+    pub fn absorb(&mut self, other: Self) {
+        self.instructions = self.instructions.saturating_add(other.instructions);
+        self.allocations = self
+            .allocations
+            .zip(other.allocations)
+            .map(|(one, other)| one.saturating_add(other));
+    }
+}
+
 /// The instructions of one run.
 #[derive(Debug, Clone)]
 pub struct Instructions {
     /// All instructions that callgrind counted.
     pub cost: RunCost,
+    /// Heap allocations, if the runtime says which functions make them.
+    pub allocations: Option<u64>,
     /// Calls of each of the project's own functions. A function that is inlined everywhere has none.
     pub calls: BTreeMap<String, u64>,
     /// Remarks on the names, one sentence each.
@@ -33,8 +55,19 @@ pub struct Instructions {
 }
 
 impl Instructions {
+    /// What the run did in all.
+    pub const fn totals(&self) -> Totals {
+        Totals {
+            instructions: self.cost.total,
+            allocations: self.allocations,
+        }
+    }
+
     /// Adds the costs of another process of the same run.
     pub fn absorb(&mut self, other: Self) {
+        let mut totals = self.totals();
+        totals.absorb(other.totals());
+        self.allocations = totals.allocations;
         self.cost.absorb(&other.cost);
         for (function, times) in other.calls {
             let sum = self.calls.entry(function).or_insert(0);
@@ -57,27 +90,35 @@ pub fn read(file: &Path, tree: &Tree, runtime: Option<&UnderCallgrind>) -> Resul
 fn parse<'a>(file: &Path, text: &'a str, runtime: Option<&UnderCallgrind>) -> Result<format::Costs<'a>, String> {
     let mut costs = format::parse(file, text)?;
     if let Some(runtime) = runtime {
+        costs.allocations = Some(costs.count_allocations(|function| runtime.allocates(function)));
         costs.leave_out(|function| runtime.leaves_out(function));
     }
     Ok(costs)
 }
 
-/// Reads only how many instructions a run took in all: the sum over every part of the file, without the functions that `runtime`
-/// leaves out.
+/// Reads only what a run did in all: the sum over every part of the file, without the instructions of functions that `runtime` leaves
+/// out.
 ///
 /// # Errors
 /// A file that cannot be read, is not callgrind's, or was cut off; with a runtime, one written without `--dump-instr=yes`.
-pub fn total(file: &Path, runtime: Option<&UnderCallgrind>) -> Result<u64, String> {
+pub fn totals(file: &Path, runtime: Option<&UnderCallgrind>) -> Result<Totals, String> {
     let text = text_of(file)?;
     if runtime.is_some() {
-        return Ok(parse(file, &text, runtime)?.total);
+        let costs = parse(file, &text, runtime)?;
+        return Ok(Totals {
+            instructions: costs.total,
+            allocations: costs.allocations,
+        });
     }
     let totals = text.lines().filter_map(|line| line.strip_prefix("totals:"));
     let sum = totals
         .map(|number| number.trim().parse::<u64>().ok())
         .try_fold(0, |sum: u64, number| Some(sum.saturating_add(number?)));
     match sum {
-        Some(sum) if sum > 0 => Ok(sum),
+        Some(sum) if sum > 0 => Ok(Totals {
+            instructions: sum,
+            allocations: None,
+        }),
         _ => Err(format!(
             "{}: has no `totals:` line: valgrind was killed while writing; stop the server with SIGINT or SIGTERM and wait",
             file.display()

@@ -21,6 +21,7 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
         costs,
         calls,
         total,
+        allocations,
         mixes_up_callers,
     } = read;
     let rule = if mixes_up_callers {
@@ -50,6 +51,7 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
         lines.add(functions.name(function), &source, cost);
     }
     Instructions {
+        allocations,
         calls: times_called(&calls, &mut functions),
         remarks: remarks(&functions, total),
         cost: RunCost {

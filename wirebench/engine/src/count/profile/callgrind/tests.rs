@@ -8,7 +8,7 @@ use proptest::strategy::Just;
 
 use super::format::parse;
 use super::resolver::resolve;
-use crate::count::profile::callgrind::{Instructions, read, total};
+use crate::count::profile::callgrind::{Instructions, Totals, read, totals};
 use crate::count::profile::tree::Tree;
 use wirebench_declare::runtime::UnderCallgrind;
 
@@ -94,14 +94,26 @@ fn functions_that_depend_on_timing_are_left_out_of_costs_and_total_but_for_those
     let runtime = UnderCallgrind {
         left_out: starts(&["ma", "0x0"]),
         kept: starts(&["main"]),
+        allocators: starts(&["malloc"]),
     };
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), HAND_WRITTEN).unwrap();
     let left = read(file.path(), &Tree::default(), Some(&runtime)).unwrap();
     assert_eq!(lines(&left), ["(below main);main 17", "(below main);main;walk 1"]);
     assert_eq!((left.cost.total, left.cost.stacks.total()), (18, 18));
-    assert_eq!(total(file.path(), Some(&runtime)).unwrap(), 18);
-    assert_eq!(total(file.path(), None).unwrap(), 41);
+    let counted = |instructions, allocations| Totals {
+        instructions,
+        allocations,
+    };
+    assert_eq!(totals(file.path(), Some(&runtime)).unwrap(), counted(18, Some(3)));
+    assert_eq!(left.totals(), counted(18, Some(3)));
+    assert_eq!(totals(file.path(), None).unwrap(), counted(41, None));
+    // What an allocator calls to allocate is no allocation more.
+    let runtime = UnderCallgrind {
+        allocators: starts(&["ma"]),
+        ..runtime
+    };
+    assert_eq!(totals(file.path(), Some(&runtime)).unwrap(), counted(18, Some(0)));
 }
 
 /// Each function calls the next; contexts name two callers at most.
