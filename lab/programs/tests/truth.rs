@@ -136,6 +136,11 @@ fn the_committed_document_is_that_of_the_committed_table() {
         made.stdout == committed,
         "docs/TRUTH.md is another table's: lab truth --from lab/truth/table.json > lab/docs/TRUTH.md"
     );
+    let all = committed.lines().find(|line| line.starts_with("| **all** |")).unwrap();
+    let all: Vec<&str> = all.split('|').map(str::trim).collect();
+    let said = format!("{} of {}; {} of {};", all[3], all[2], all[12], all[9]);
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    assert!(readme.contains(&said), "README.md does not say {said:?}");
 }
 
 /// The example in Python in a repository of its own, under a small load, with two rows of this repository.
