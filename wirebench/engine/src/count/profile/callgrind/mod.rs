@@ -90,7 +90,9 @@ pub fn read(file: &Path, tree: &Tree, runtime: Option<&UnderCallgrind>) -> Resul
 fn parse<'a>(file: &Path, text: &'a str, runtime: Option<&UnderCallgrind>) -> Result<format::Costs<'a>, String> {
     let mut costs = format::parse(file, text)?;
     if let Some(runtime) = runtime {
-        costs.allocations = Some(costs.count_allocations(|function| runtime.allocates(function)));
+        // A program without any has no names for its functions.
+        costs.allocations =
+            Some(costs.count_allocations(|function| runtime.allocates(function))).filter(|count| *count > 0);
         costs.leave_out(|function| runtime.leaves_out(function));
     }
     Ok(costs)
