@@ -11,7 +11,8 @@ fn five_commits() -> Bench {
             "wirebench.toml",
             "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 2\n[count]\nenabled = false\n",
         )
-        .scenario("ask", "connections = 1, requests = 40")
+        // About 0.3 s: in a few milliseconds, one tick of the hypervisor's is more than 5 % of the time, and the pair is dropped.
+        .scenario("ask", "connections = 1, requests = 3_000")
         .server("py", "ok", "")
         .driver("fake", "ok")
         .commit("c1")
@@ -49,16 +50,17 @@ fn past_commits_are_measured_beside_one_reference_and_never_twice() {
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let found = trend(&bench);
     assert_eq!(found["runs"], 2);
-    // A machine that disturbs all rounds of a commit leaves a metric without its value.
-    let traces = found["traces"].as_array().unwrap().iter();
-    for trace in traces.filter(|trace| trace["points"] == 2) {
-        let segment = &trace["segments"][0];
-        assert_eq!(
-            (&segment["first"]["commit"], &segment["last"]["commit"]),
-            (&third.as_str().into(), &newest.as_str().into()),
-            "{trace:#}"
-        );
-    }
+    let cpu = found["traces"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|trace| trace["metric"] == "server_cpu");
+    let segment = &cpu.unwrap()["segments"][0];
+    assert_eq!(
+        (&segment["first"]["commit"], &segment["last"]["commit"]),
+        (&third.as_str().into(), &newest.as_str().into()),
+        "{found:#}"
+    );
 
     let again = bench.run(&tags);
     assert!(
