@@ -65,12 +65,17 @@ pub(super) struct Costs<'a> {
 }
 
 impl Costs<'_> {
+    /// Whether a condition holds of the function of each context.
+    fn by_context(&self, holds: impl Fn(&str) -> bool) -> Vec<bool> {
+        let contexts = self.contexts.iter();
+        contexts
+            .map(|context| holds(context_frames(context.text)[0].0))
+            .collect()
+    }
+
     /// The number of calls of functions that allocate, by other functions.
     pub(super) fn count_allocations(&self, allocates: impl Fn(&str) -> bool) -> u64 {
-        let contexts = self.contexts.iter();
-        let allocates: Vec<bool> = contexts
-            .map(|context| allocates(context_frames(context.text)[0].0))
-            .collect();
+        let allocates = self.by_context(allocates);
         let outer = self
             .calls
             .iter()
@@ -81,10 +86,7 @@ impl Costs<'_> {
     /// Leaves out the own costs of some functions of a program that goes from stack to stack, and their part of the total.
     pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
         self.mixes_up_callers = true;
-        let contexts = self.contexts.iter();
-        let left_out: Vec<bool> = contexts
-            .map(|context| is_left_out(context_frames(context.text)[0].0))
-            .collect();
+        let left_out = self.by_context(is_left_out);
         self.costs.retain(|cost| !left_out[cost.context]);
         self.total = self.costs.iter().map(|cost| cost.instructions).sum();
     }

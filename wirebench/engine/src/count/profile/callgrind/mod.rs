@@ -31,7 +31,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds those of another process of the same run.
+    /// Adds the totals of another process of the same run.
     pub fn absorb(&mut self, other: Self) {
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.allocations = self
