@@ -106,8 +106,12 @@ pub struct Round {
     pub processes: Vec<ProcessUsage>,
     /// Distinct connections the server was seen to hold during the load; null when it was too short to look.
     pub connections_seen: Option<u32>,
-    /// CPU time the hypervisor gave to others during the load, all CPUs.
+    /// CPU time the hypervisor gave to others while the driver ran, all CPUs.
     pub host_steal_ns: Option<u64>,
+    /// Wall time between the two readings of which `host_steal_ns` is the difference: it is longer than the load, by the driver's
+    /// start. Null in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_steal_over_ns: Option<u64>,
     /// Body (HTTP) or message (gRPC) of one right answer.
     pub payload_bytes: Option<u64>,
     /// From exec to ready.
@@ -161,6 +165,11 @@ pub struct LoadPod {
 }
 
 impl Round {
+    /// The wall time in which `host_steal_ns` was counted, ns; in older records the load's, which is shorter.
+    pub fn steal_counted_over_ns(&self) -> Option<u64> {
+        self.host_steal_over_ns.or(self.elapsed_ns)
+    }
+
     /// A round that is not measured yet.
     pub fn unmeasured(variant: Variant, round: u32, position: usize, stage: u32) -> Self {
         Self {

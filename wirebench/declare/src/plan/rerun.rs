@@ -2,6 +2,8 @@
 
 /// Share of the CPUs' time that the hypervisor may give to others during a round.
 pub const STEAL_AT_MOST: f64 = 0.05;
+/// The unit in which the kernel tells steal (`USER_HZ`): up to so much of what was read may have been before the first reading.
+const TICK_NS: u64 = 10_000_000;
 /// Rounds that may be added to a series in one stage.
 const EXTRA_ROUNDS: u32 = 4;
 /// The fewest pairs for a verdict.
@@ -10,20 +12,26 @@ pub const FEWEST_PAIRS: u32 = 8;
 /// The input of the rule. It has no variant, so that no side can be favoured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
-    /// CPU time the hypervisor gave to others during the load, all CPUs, ns.
+    /// CPU time the hypervisor gave to others, all CPUs, ns.
     pub steal_ns: Option<u64>,
-    /// Wall time of the load, ns.
-    pub elapsed_ns: Option<u64>,
+    /// Wall time in which it did, ns.
+    pub over_ns: Option<u64>,
+}
+
+/// The largest share of the CPUs' time that the hypervisor certainly gave to others during a round of a pair.
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn steal(pair: &[Conditions], cpu_count: u32) -> f64 {
+    let share = |round: &Conditions| {
+        let over = round.over_ns.filter(|ns| *ns > 0)?;
+        let certain = round.steal_ns?.saturating_sub(TICK_NS);
+        Some(certain as f64 / (over as f64 * f64::from(cpu_count.max(1))))
+    };
+    pair.iter().filter_map(share).fold(0.0, f64::max)
 }
 
 /// Why a pair is dropped; `None` if the machine did not disturb it.
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn disturbed(pair: &[Conditions], cpu_count: u32) -> Option<String> {
-    let share = |round: &Conditions| {
-        let elapsed = round.elapsed_ns.filter(|ns| *ns > 0)?;
-        Some(round.steal_ns? as f64 / (elapsed as f64 * f64::from(cpu_count.max(1))))
-    };
-    let worst = pair.iter().filter_map(share).fold(0.0, f64::max);
+    let worst = steal(pair, cpu_count);
     (worst > STEAL_AT_MOST).then(|| format!("steal {:.1} % of the CPUs' time", worst * 100.0))
 }
 
@@ -60,30 +68,36 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn round(steal_ms: u64, elapsed_ms: u64) -> Conditions {
+    fn round(steal_ms: u64, over_ms: u64) -> Conditions {
         Conditions {
             steal_ns: Some(steal_ms * 1_000_000),
-            elapsed_ns: Some(elapsed_ms * 1_000_000),
+            over_ns: Some(over_ms * 1_000_000),
         }
     }
 
     #[test]
     fn more_than_a_twentieth_of_all_cpus_disturbs_the_whole_pair() {
-        assert_eq!(disturbed(&[round(0, 1000), round(100, 1000)], 2), None);
-        let said = disturbed(&[round(146, 1000), round(0, 1000)], 2);
+        assert_eq!(disturbed(&[round(0, 1000), round(110, 1000)], 2), None);
+        let said = disturbed(&[round(156, 1000), round(0, 1000)], 2);
         assert_eq!(said.as_deref(), Some("steal 7.3 % of the CPUs' time"));
-        assert_eq!(disturbed(&[round(146, 1000), round(0, 1000)], 4), None);
+        assert_eq!(disturbed(&[round(156, 1000), round(0, 1000)], 4), None);
+    }
+
+    #[test]
+    fn one_tick_of_the_kernel_disturbs_no_round_however_short() {
+        assert_eq!(disturbed(&[round(10, 4), round(10, 4)], 2), None);
+        assert!(disturbed(&[round(30, 50), round(0, 50)], 2).is_some());
     }
 
     #[test]
     fn what_was_not_measured_disturbs_nothing() {
         let unknown = Conditions {
             steal_ns: None,
-            elapsed_ns: Some(1),
+            over_ns: Some(1),
         };
         let failed = Conditions {
             steal_ns: Some(1),
-            elapsed_ns: None,
+            over_ns: None,
         };
         assert_eq!(disturbed(&[unknown, failed, round(5, 0)], 2), None);
         assert_eq!(disturbed(&[], 2), None);

@@ -86,7 +86,7 @@ impl Drive<'_> {
     ) -> Result<Measured, MeasureError> {
         let server = target.as_deref().map(|target| Arc::clone(&target.usage));
         let server_before = server.as_deref().and_then(UsageReader::cpu);
-        let steal_before = steal_ns();
+        let (steal_before, began) = (steal_ns(), Instant::now());
         let children_before = children_cpu();
         let mut group = self.start(interrupt).map_err(|error| cannot_start(self.name, &error))?;
         if let (Some(group_id), Some(local)) = (self.group, group.local()) {
@@ -118,6 +118,7 @@ impl Drive<'_> {
         let host_steal_ns = steal_before
             .zip(steal_ns())
             .map(|(before, after)| after.saturating_sub(before));
+        let host_steal_over_ns = host_steal_ns.and_then(|_| u64::try_from(began.elapsed().as_nanos()).ok());
         let (server_busy_permille, driver_busy_permille) = self.busy(&samples).unzip();
         let server_cpu = server_before.zip(server_after);
         Ok(Measured {
@@ -130,6 +131,7 @@ impl Drive<'_> {
                 connections_seen: processes.first().and_then(|front| front.connections_seen),
                 processes,
                 host_steal_ns,
+                host_steal_over_ns,
                 ..Round::default()
             },
             wall,

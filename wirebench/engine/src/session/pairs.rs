@@ -1,8 +1,8 @@
 //! The rounds of one series, grouped into pairs, which were measured back to back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use wirebench_declare::plan::rerun::{Conditions, Tally, disturbed};
+use wirebench_declare::plan::rerun::{Conditions, Tally, disturbed, steal};
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, Variant};
 
@@ -28,19 +28,46 @@ pub(super) fn given_up(rounds: &[Round], variant: Variant) -> bool {
 /// Marks the pair of that number as dropped, with all its rounds, if the machine was disturbed during one of them.
 /// Returns the reason.
 pub(super) fn drop_disturbed(rounds: &mut [Round], number: u32, cpu_count: u32) -> Option<String> {
-    let mut pair: Vec<&mut Round> = rounds.iter_mut().filter(|round| round.round == number).collect();
-    let conditions: Vec<Conditions> = pair
-        .iter()
-        .map(|round| Conditions {
-            steal_ns: round.host_steal_ns,
-            elapsed_ns: round.elapsed_ns,
-        })
-        .collect();
-    let why = disturbed(&conditions, cpu_count)?;
-    for round in &mut pair {
+    let why = disturbed(&conditions(rounds, number), cpu_count)?;
+    for round in rounds.iter_mut().filter(|round| round.round == number) {
         round.dropped = Some(why.clone());
     }
     Some(why)
+}
+
+/// Uses dropped pairs of a stage after all, the least disturbed first, until there are as many as planned: on a machine that is
+/// always disturbed there is nothing better. Returns how many it uses.
+pub(super) fn keep_least_disturbed(rounds: &mut [Round], variants: &[Variant], stage: u32, planned: u32) -> usize {
+    let dropped = rounds
+        .iter()
+        .filter(|round| round.stage == stage && round.dropped.is_some());
+    let numbers: BTreeSet<u32> = dropped.map(|round| round.round).collect();
+    let mut pairs: Vec<(f64, u32)> = numbers
+        .into_iter()
+        .map(|number| (steal(&conditions(rounds, number), 1), number))
+        .collect();
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut kept = 0;
+    for (_, number) in pairs {
+        if tally(rounds, variants, stage, planned).whole >= planned {
+            break;
+        }
+        for round in rounds.iter_mut().filter(|round| round.round == number) {
+            round.dropped = None;
+        }
+        kept += 1;
+    }
+    kept
+}
+
+/// What the machine did during each round of a pair.
+fn conditions(rounds: &[Round], number: u32) -> Vec<Conditions> {
+    let pair = rounds.iter().filter(|round| round.round == number);
+    pair.map(|round| Conditions {
+        steal_ns: round.host_steal_ns,
+        over_ns: round.steal_counted_over_ns(),
+    })
+    .collect()
 }
 
 /// Counts the pairs of a stage of which `planned` were planned. If there is a baseline, a pair is whole without a
@@ -112,7 +139,7 @@ mod tests {
             let hit = rounds
                 .iter_mut()
                 .find(|round| round.round == 1 && round.variant == side);
-            hit.unwrap().host_steal_ns = Some(300_000_000);
+            hit.unwrap().host_steal_ns = Some(310_000_000);
             for number in 0..3 {
                 drop_disturbed(&mut rounds, number, 2);
             }
@@ -124,6 +151,33 @@ mod tests {
             assert_eq!((tally.measured, tally.undisturbed, tally.whole), (3, 2, 2));
             assert!(tally.wants_another());
         }
+    }
+
+    #[test]
+    fn where_every_pair_is_disturbed_the_least_disturbed_are_used() {
+        let stolen =
+            |number: u32| BOTH.map(|variant| round(number, variant, RoundStatus::Ok, 900 - 50 * u64::from(number)));
+        let mut rounds: Vec<Round> = (0..14).flat_map(stolen).collect();
+        rounds.extend(BOTH.map(|variant| round(14, variant, RoundStatus::Ok, 0)));
+        for number in 0..15 {
+            drop_disturbed(&mut rounds, number, 2);
+        }
+        assert_eq!(tally(&rounds, &BOTH, 1, 10).whole, 1);
+        assert_eq!(keep_least_disturbed(&mut rounds, &BOTH, 2, 10), 0, "another stage");
+        assert_eq!(keep_least_disturbed(&mut rounds, &BOTH, 1, 10), 9);
+        assert_eq!(keep_least_disturbed(&mut rounds, &BOTH, 1, 10), 0, "there are enough");
+        assert!(rounds.iter().all(|round| round.dropped.is_some() == (round.round < 5)));
+    }
+
+    #[test]
+    fn a_driver_that_starts_slowly_is_not_held_against_the_machine() {
+        let short = |host_steal_over_ns| Round {
+            elapsed_ns: Some(10_000_000),
+            host_steal_over_ns,
+            ..round(0, Variant::Candidate, RoundStatus::Ok, 20)
+        };
+        assert!(drop_disturbed(&mut [short(None)], 0, 2).is_some(), "an older record");
+        assert_eq!(drop_disturbed(&mut [short(Some(150_000_000))], 0, 2), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::session::pairs::{given_up, tally};
+use crate::session::pairs::{given_up, keep_least_disturbed, tally};
 use wirebench_declare::plan::budget::{NextStage, Screen, is_late};
 use wirebench_declare::plan::rerun::{FEWEST_PAIRS, Tally};
 use wirebench_declare::plan::{Slot, Stretch, pairs};
@@ -120,7 +120,31 @@ pub(super) fn measure_stage(
     measure_rounds(session, stage, time, &members, next)
 }
 
+/// As [`measure_stage`], of a stage that has begun with these series. Where extra pairs do not make up for all disturbed ones, the
+/// least disturbed of these are used.
 fn measure_rounds(
+    session: &mut impl StagedRun,
+    stage: &Stage,
+    time: StageTime,
+    members: &[Member],
+    next: Option<SecondStage>,
+) -> anyhow::Result<Ending> {
+    let ending = measure_undisturbed(session, stage, time, members, next)?;
+    for (series, variants) in members {
+        let series = &mut session.run().series[*series];
+        let kept = keep_least_disturbed(&mut series.rounds, variants, stage.number, stage.rounds);
+        if kept > 0 {
+            let said = format!(
+                "used after all: {}: {kept} of the pairs left out, the least disturbed",
+                series.id
+            );
+            session.log(&said);
+        }
+    }
+    Ok(ending)
+}
+
+fn measure_undisturbed(
     session: &mut impl StagedRun,
     stage: &Stage,
     time: StageTime,

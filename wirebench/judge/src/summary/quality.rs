@@ -99,13 +99,13 @@ pub fn errors_by_kind(series: &Series) -> Vec<(&str, u64)> {
     all
 }
 
-/// The share of all CPU time that the hypervisor gave to others during the load, percent; `None` if it was not measured.
+/// The share of all CPU time that the hypervisor gave to others while drivers ran, percent; `None` if it was not measured.
 pub fn steal_percent(run: &Run) -> Option<f64> {
     let (mut stolen, mut all) = (0.0, 0.0);
     for series in &run.series {
         let cpus = f64::from(run.host_of(&series.id).cpu_count);
         for round in &series.rounds {
-            if let (Some(steal), Some(length)) = (round.host_steal_ns, round.elapsed_ns) {
+            if let (Some(steal), Some(length)) = (round.host_steal_ns, round.steal_counted_over_ns()) {
                 stolen += steal as f64;
                 all += length as f64 * cpus;
             }
