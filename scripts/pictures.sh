@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pictures.sh: make the pictures of the docs from the dashboard of the tests' made-up history, in headless Chromium; never by hand.
+# pictures.sh: make the pictures of the docs from the dashboard of this repository's own history, in headless Chromium; never by hand.
 #
 # Usage: scripts/pictures.sh [OUT]     (docs/pictures)
 set -euo pipefail
@@ -14,7 +14,7 @@ main() {
   local out="${1:-$root/docs/pictures}"
   "$root/scripts/setup.sh" --dev >&2
   cargo build --quiet --locked --manifest-path "$root/Cargo.toml" --package wirebench
-  "${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" site build "$root/site/tests/fixtures/made-up" --out "$folder/_site" >&2
+  "${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" --root "$root" site build "$root/results/history" --out "$folder/_site" >&2
   node "$root/site/tests/lib/draw.js" "$folder/_site" "$out"
 }
 

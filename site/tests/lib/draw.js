@@ -1,4 +1,4 @@
-// Makes the pictures of the docs from the demo's site: `node draw.js SITE OUT`; called by scripts/pictures.sh.
+// Makes the pictures of the docs from a built site: `node draw.js SITE OUT`; called by scripts/pictures.sh.
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -24,6 +24,8 @@ try {
     const page = await browser.newPage({ viewport: size, colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' });
     await page.goto(`${origin}/${path}`, { waitUntil: 'networkidle' });
     await settled(page);
+    // The docs name nobody.
+    await page.addStyleTag({ content: '.author { display: none }' });
     await painted(page);
     const file = join(out, `${name}.png`);
     await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });

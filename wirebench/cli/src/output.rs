@@ -70,14 +70,21 @@ impl log::Log for Stderr {
     fn flush(&self) {}
 }
 
-/// The words that are coloured: a verdict's sign and word, and the first word of a line of `verify`.
+/// The words that are coloured: a verdict's sign and word, the first word of a line of `verify`, and a protocol in a column.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?m)(?<bad>✗ \*{0,2}[Rr]egressed|^FAILED\b)|(?<good>✓ \*{0,2}[Ii]mproved|= \*{0,2}[Uu]nchanged|^ok\b)|(?<doubt>\? \*{0,2}(?:[Ii]nconclusive|[Cc]an't tell)|! \*{0,2}[Ii]nvalid|~ \*{0,2}[Aa]ccepted|^warn\b)",
+        r"(?m)(?<bad>✗ \*{0,2}[Rr]egressed|^FAILED\b)|(?<good>✓ \*{0,2}[Ii]mproved|= \*{0,2}[Uu]nchanged|^ok\b)|(?<doubt>\? \*{0,2}(?:[Ii]nconclusive|[Cc]an't tell)|! \*{0,2}[Ii]nvalid|~ \*{0,2}[Aa]ccepted|^warn\b)|(?<http>(?: {2}|^ )(?:https?|h2c?)  )|(?<grpc>(?: {2}|^ )grpc(?:s|-web)?  )",
     )
     .expect("a constant pattern")
 });
-const COLOURS: [(&str, &str); 3] = [("bad", "31"), ("good", "32"), ("doubt", "33")];
+/// HTTP is blue and gRPC rose, as in pictures and on the dashboard.
+const COLOURS: [(&str, &str); 5] = [
+    ("bad", "31"),
+    ("good", "32"),
+    ("doubt", "33"),
+    ("http", "34"),
+    ("grpc", "35"),
+];
 
 /// True if standard output shows colour.
 static WANTED: LazyLock<bool> = LazyLock::new(|| {
@@ -105,6 +112,15 @@ fn coloured(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::coloured;
+
+    #[test]
+    fn a_protocol_has_its_colour_in_a_column_and_nowhere_else() {
+        assert_eq!(
+            coloured(" api  hey  http  20,512\n api  ghz  grpc  9,120"),
+            " api  hey\u{1b}[34m  http  \u{1b}[0m20,512\n api  ghz\u{1b}[35m  grpc  \u{1b}[0m9,120"
+        );
+        assert_eq!(coloured("http and grpc: 2 servers"), "http and grpc: 2 servers");
+    }
 
     #[test]
     fn verdicts_are_coloured_and_nothing_else() {

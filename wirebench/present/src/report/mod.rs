@@ -8,6 +8,7 @@ pub mod comparison;
 pub(crate) mod counts;
 pub mod cut;
 pub mod escape;
+pub(crate) mod family;
 pub mod flames;
 pub mod format;
 pub mod github_action_benchmark;

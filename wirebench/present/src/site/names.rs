@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::report::family::Family;
 use crate::site::shown::name;
 use crate::site::svg::{Markup, escaped};
 
@@ -43,24 +44,12 @@ pub(super) fn tagged(series: &str) -> Markup {
         [scenario, server, driver] => format!(
             "{} <span class=\"chip{}\">{}</span> <span class=\"chip\">{}</span>",
             shown(scenario),
-            protocol(server),
+            Family::of(series).map_or("", Family::class),
             shown(server),
             shown(driver)
         ),
         _ => shown(series),
     })
-}
-
-/// The class of the colour of a protocol that a server's name says; the charts of the site go by the same words.
-fn protocol(server: &str) -> &'static str {
-    const CLASSES: [(&str, &str); 4] = [
-        ("grpc-web", " of-grpc-web"),
-        ("grpc", " of-grpc"),
-        ("http", " of-http"),
-        ("h2c", " of-http"),
-    ];
-    let found = CLASSES.iter().find(|(word, _)| server.contains(word));
-    found.map_or("", |(_, class)| class)
 }
 
 /// A sentence in which the names of series are [`tagged`].

@@ -1,7 +1,10 @@
 //! The rows of a comparison as a table: its columns and cells for terminal and Markdown.
 
+use std::collections::BTreeSet;
+
 use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
+use crate::report::family::Family;
 use crate::report::format::{self, change, figure, interval, shortened, size};
 use crate::report::table::{Column, Table, number, text};
 use wirebench_judge::summary::comparison::{Row, RowStatus};
@@ -50,6 +53,10 @@ impl<'a> Line<'a> {
         verdict::of_row(&self.row)
     }
 
+    fn family(&self) -> Option<Family> {
+        Family::of(&self.row.series.id)
+    }
+
     /// `None` for a whole series.
     pub(crate) fn label(&self) -> Option<&'static str> {
         self.row.metric.map(|metric| metric.metric.label())
@@ -68,8 +75,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The cells of [`table`], in the order of its columns.
-    fn cells(&self) -> Vec<String> {
+    /// The cells of [`table`], in the order of its columns; in Markdown the series has the mark of its protocol if it is `marked`.
+    fn cells(&self, marked: bool) -> Vec<String> {
         let standing = self.row.status;
         let (symbol, word) = (verdict::symbol(standing), verdict::word(standing));
         let strong = if self.gates() && standing == RowStatus::Regressed {
@@ -93,7 +100,7 @@ impl<'a> Line<'a> {
                 .map_or("–", |metric| short_head(metric.metric))
                 .to_owned(),
             judged,
-            self.series.clone(),
+            self.family().filter(|_| marked).map_or("", Family::mark).to_owned() + &self.series,
             self.label().unwrap_or("–").to_owned(),
             baseline.clone(),
             candidate.clone(),
@@ -105,7 +112,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A row for each line. Markdown has the reason behind the verdict; a terminal has the largest worsening in a column of its own.
+/// A row for each line. Markdown has the reason behind the verdict, and where several protocols meet, a mark in the colour of each; a terminal has the largest worsening in a column of its own.
 pub(super) fn table(lines: &[&Line]) -> Table {
     let columns = [
         text("verdict").terminal_only(),
@@ -121,7 +128,8 @@ pub(super) fn table(lines: &[&Line]) -> Table {
         number("worse\nat most").terminal_only().dispensable(2),
         number("smallest\nseen").terminal_only().dispensable(1),
     ];
-    Table::new(columns, lines.iter().map(|line| line.cells()))
+    let families: BTreeSet<_> = lines.iter().filter_map(|line| line.family()).collect();
+    Table::new(columns, lines.iter().map(|line| line.cells(families.len() > 1)))
 }
 
 /// The column of changes. Its head says what the brackets after a change contain.
