@@ -8,7 +8,7 @@
 #   --released         a release whose attestation is verified, or `built`, or nothing: never built here. For every job whose token may write
 # The archive comes from the releases of the repository $WIREBENCH_REPOSITORY (wirebench/wirebench) on $GITHUB_SERVER_URL (https://github.com).
 # With $WIREBENCH_RELEASES, the URL of a mirror, it comes from $WIREBENCH_RELEASES/VERSION/ instead. It must match its .sha256 file, which is fetched too.
-# If gh is installed and GH_TOKEN is set, gh verifies the attestation: release.yml of that repository built the archive from the tag VERSION, on a
+# If a gh that can is installed and GH_TOKEN is set, gh verifies the attestation: release.yml of that repository built the archive from the tag VERSION, on a
 # runner of GitHub's.
 # Downloads are made by TLS alone; a mirror may also be a folder (file://) or a server on this machine.
 # Without --version, if the release cannot be fetched, the programs are built here: that needs Rust and Go, and takes some minutes.
@@ -36,16 +36,19 @@ summed() {
   sum="$(sha256sum <"$1")" && [[ "$(cat "$1.sha256")" == "${sum%% *}  ${1##*/}" ]]
 }
 
+# verifies → whether gh can verify an attestation: that of Debian 12 and Ubuntu 24.04 is older than the command
+verifies() { [[ -n "${GH_TOKEN:-}" ]] && gh attestation verify --help 2>/dev/null | grep --quiet -e --source-ref; }
+
 # attested ARCHIVE VERSION RELEASED → nothing, or the end when it was not built by release.yml from that tag, or (RELEASED) when nobody can say
 attested() {
   local repository="${WIREBENCH_REPOSITORY:-wirebench/wirebench}"
-  if [[ -n "${GH_TOKEN:-}" ]] && command -v gh >/dev/null; then
+  if verifies; then
     gh attestation verify "$1" --repo "$repository" --signer-workflow "$repository/.github/workflows/release.yml" \
       --source-ref "refs/tags/$2" --deny-self-hosted-runners >&2 || fail "${1##*/} was not attested by release.yml of $repository for $2: it was not installed"
   elif "$3"; then
-    fail "--released: an attestation is verified by gh with GH_TOKEN, and one of them is not there; nothing was installed"
+    fail "--released: an attestation is verified by a gh that has \`attestation verify --source-ref\`, with GH_TOKEN, and one of them is not there; nothing was installed"
   else
-    echo "install.sh: the attestation of ${1##*/} was not verified: that takes gh and GH_TOKEN" >&2
+    echo "install.sh: the attestation of ${1##*/} was not verified: that takes a newer gh, or GH_TOKEN" >&2
   fi
 }
 

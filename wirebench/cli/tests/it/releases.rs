@@ -211,6 +211,9 @@ fn a_checksum_counts_only_for_the_file_it_names() {
     }
 }
 
+/// The help of `gh attestation verify`, as far as it matters.
+const HELP: &str = "case \"$*\" in *--help) echo --source-ref; exit ;; esac";
+
 /// A folder with every program there is but gh and cargo; instead of those, scripts that write down what they were given.
 fn programs(gh: Option<i32>) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +227,10 @@ fn programs(gh: Option<i32>) -> TempDir {
         let file = folder.path().join(name);
         let _ = fs::remove_file(&file);
         if let Some(status) = status {
-            let script = format!("#!/bin/sh\necho \"{name} $@\" >> {}\nexit {status}\n", told.display());
+            let script = format!(
+                "#!/bin/sh\n{HELP}\necho \"{name} $@\" >> {}\nexit {status}\n",
+                told.display()
+            );
             fs::write(&file, script).unwrap();
             fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
         }
@@ -235,7 +241,9 @@ fn programs(gh: Option<i32>) -> TempDir {
 #[test]
 fn a_job_that_may_write_takes_an_attested_release_or_nothing() {
     let releases = Releases::packed();
-    let (yes, no, none) = (programs(Some(0)), programs(Some(1)), programs(None));
+    let (yes, no, none, old) = (programs(Some(0)), programs(Some(1)), programs(None), programs(Some(0)));
+    let unknown = "#!/bin/sh\necho 'unknown command \"attestation\" for \"gh\"' >&2\nexit 1\n";
+    fs::write(old.path().join("gh"), unknown).unwrap();
     let install = |programs: &TempDir, args: &[&str], token: &str| {
         let to = tempfile::tempdir().unwrap();
         let path = programs.path().to_string_lossy().into_owned();
@@ -264,7 +272,7 @@ fn a_job_that_may_write_takes_an_attested_release_or_nothing() {
         assert_eq!(bad.code, 1, "{}", bad.stderr);
         assert!(bad.stderr.contains("was not attested"), "{}", bad.stderr);
     }
-    for (programs, token) in [(&none, "token"), (&yes, "")] {
+    for (programs, token) in [(&none, "token"), (&old, "token"), (&yes, "")] {
         let (unknown, told) = install(programs, &released, token);
         assert_eq!((unknown.code, told.as_str()), (1, ""), "{}", unknown.stderr);
         let (told_so, _) = install(programs, &version, token);

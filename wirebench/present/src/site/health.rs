@@ -182,9 +182,14 @@ fn alarms(runs: &[&Run], comparisons: &[&Comparison], trend: &Trend) -> Alarms {
         }),
         history: (trend.alerts > 0).then(|| {
             format!(
-                "The history raised {}: {}, the others were taken back.",
+                "The history raised {}: {}{}.",
                 plural(trend.alerts, "alert"),
-                open_regressions(trend.open)
+                open_regressions(trend.open),
+                if trend.alerts > trend.open {
+                    ", the others were taken back"
+                } else {
+                    ""
+                }
             )
         }),
     }
@@ -241,7 +246,7 @@ mod tests {
         let page = render(frame(), &[&run], &[&comparison], (&samples::trend(), &[])).unwrap();
         crate::site::well_formed::check(&page).unwrap();
         for said in [
-            "Not measured here yet",
+            "The rate is not measured here yet",
             "wirebench selftest",
             "1 invalid, 1 failed, 1 dropped: 3.85 % of 78 rounds in 1 run are in no comparison.",
             "3 of 100,000 answers had status 503",
@@ -327,7 +332,7 @@ mod tests {
         (trend.traces, trend.skipped) = Default::default();
         let none = render(frame(), &[], &[], (&trend, &[])).unwrap();
         crate::site::well_formed::check(&none).unwrap();
-        assert!(none.contains("No run yet") && none.contains("Not measured here yet"));
+        assert!(none.contains("No run yet") && none.contains("The rate is not measured here yet"));
         let (mut run, mut comparison, mut trend) = (samples::reference(), golden("mixed"), samples::trend());
         samples::poison(&mut run);
         comparison.host.cpu_model = Some(samples::NASTY.into());
