@@ -56,6 +56,7 @@ async function measured(browser, out) {
   line('overview: ready', overview.at, undefined, 'ms');
   line('overview: longest task (0: none above 50 ms)', overview.longest, 50, 'ms');
   const one = await first(browser, server, page(0), turns);
+  line('series: its course, drawn without a script', one.drawn, undefined, 'ms');
   line('series: first chart after navigation', one.at, 300, 'ms');
   line('series: longest task (0: none above 50 ms)', one.longest, 50, 'ms');
   line('series: bytes until the first chart, gzipped', one.firstBytes / 1000, 150, 'kB');

@@ -42,15 +42,16 @@ export async function first(browser, server, path, turns, mark = 'chart-drawn') 
     await page.goto(`${server.origin}/${path}`, { waitUntil: 'commit' });
     await page.waitForFunction((name) => performance.getEntriesByName(name).length > 0, mark, { polling: 20 });
     const at = await page.evaluate((name) => performance.getEntriesByName(name).at(-1).startTime, mark);
+    const drawn = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint').at(-1)?.startTime);
     const firstBytes = server.bytes();
     await page.waitForLoadState('networkidle');
     await idle(page);
-    found.push({ at, firstBytes, bytes: server.bytes(), ...await tasks(page), heap: await heap(page) });
+    found.push({ at, drawn, firstBytes, bytes: server.bytes(), ...await tasks(page), heap: await heap(page) });
     await page.context().close();
   }
   const middle = (of) => median(found.map(of));
   return {
-    at: middle(({ at }) => at), bytes: middle(({ bytes }) => bytes), firstBytes: middle(({ firstBytes }) => firstBytes),
+    at: middle(({ at }) => at), drawn: middle(({ drawn }) => drawn), bytes: middle(({ bytes }) => bytes), firstBytes: middle(({ firstBytes }) => firstBytes),
     longest: Math.max(...found.map(({ longest }) => longest)), blocked: middle(({ blocked }) => blocked),
     heapBefore: middle((one) => one.heap.before), heapAfter: middle((one) => one.heap.after),
   };
