@@ -131,6 +131,7 @@ fn unjudged_trace<'a>(
             Some(value) => points.push(Point {
                 place: run.place,
                 value,
+                half: run.half,
                 context,
                 processor,
             }),
@@ -164,6 +165,8 @@ struct Measured<'a> {
     place: usize,
     value: Option<f64>,
     ratio: Option<f64>,
+    /// Half of the value's interval, as a share of it.
+    half: Option<f64>,
     digest: &'a str,
     /// Why it has no value to judge, if it has none.
     missing: &'a str,
@@ -180,9 +183,11 @@ fn measured<'a>(columns: &[Column<'a>], stored: &StoredRuns, depends_on: Depends
             None => failure(series, *index)?,
         };
         let ratio = column.and_then(|column| column.ratios.get(*index).copied().and_then(usable));
+        let half = column.and_then(|column| column.half_permille.get(*index).copied().and_then(usable));
         Some(Measured {
             place,
             value,
+            half: half.map(|permille| permille / 1e3),
             ratio: ratio.filter(|_| depends_on != DependsOn::Nothing),
             digest: digest_at(series, *index),
             missing,

@@ -126,8 +126,8 @@ fn detect_in_times(points: &[Point]) -> Detected {
 fn detect_in_counts(points: &[Point]) -> Detected {
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let mut detector = CountDetector::default();
-    for value in logarithms(&values) {
-        detector.push(value);
+    for (value, point) in logarithms(&values).into_iter().zip(points) {
+        detector.push(value, point.half);
     }
     Detected {
         steps: detector.change_points(),

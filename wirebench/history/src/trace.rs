@@ -50,6 +50,8 @@ pub(super) struct Point<'a> {
     pub(super) place: usize,
     /// Not below zero.
     pub(super) value: f64,
+    /// Half of its interval, of a count of the range over its repetitions, as a share of it; `None` if it is unknown.
+    pub(super) half: Option<f64>,
     /// What must stay the same within a segment.
     pub(super) context: Context<'a>,
     /// The processor that measured it: ratios are converted to one processor.

@@ -12,6 +12,9 @@ const LEAST_BEFORE: usize = 3;
 const LARGE_STEP: f64 = 0.05;
 /// A step is this many times further from the level than 9 of 10 values.
 const TIMES: f64 = 4.0;
+/// In noise of one kind 9 of 10 values are at most this many times as far from their level as half of them. Where they are further,
+/// and further than the counts themselves vary, values changed early without a report.
+const TAIL: f64 = 4.0;
 /// Values within which a step that goes back to the old level is withdrawn, and values after one that say whether it was off
 /// its level or the first of a new one.
 const NEXT: usize = 2;
@@ -20,6 +23,8 @@ const NEXT: usize = 2;
 #[derive(Debug, Clone, Default)]
 pub struct CountDetector {
     values: Vec<f64>,
+    /// How far the repetitions of each count lie from it, as a change of the logarithm; infinite where it is unknown.
+    spreads: Vec<f64>,
     /// The distance of each value from the level before it; `None` for the first of a level.
     distances: Vec<Option<f64>>,
     /// The first value of every level but the first.
@@ -27,8 +32,8 @@ pub struct CountDetector {
 }
 
 impl CountDetector {
-    /// Adds the next value, a finite logarithm.
-    pub fn push(&mut self, value: f64) -> Option<Event> {
+    /// Adds the next value, a finite logarithm, and how far its repetitions lie from it, also in the logarithm.
+    pub fn push(&mut self, value: f64, spread: Option<f64>) -> Option<Event> {
         let withdrawn = self.goes_back(value);
         if withdrawn {
             self.steps.pop();
@@ -36,6 +41,7 @@ impl CountDetector {
         let distance = self.level().map_or(0.0, |level| value - level);
         let is_step = distance.abs() > self.least();
         self.values.push(value);
+        self.spreads.push(spread.unwrap_or(f64::INFINITY));
         self.distances.push((!is_step).then_some(distance.abs()));
         if is_step {
             self.steps.push(self.values.len() - 1);
@@ -70,8 +76,9 @@ impl CountDetector {
         if newest.is_empty() {
             return SMALLEST_STEP;
         }
-        let place = (newest.len() * 9 / 10).min(newest.len() - 1);
-        let usual = *newest.select_nth_unstable_by(place, f64::total_cmp).1;
+        let mut spreads = self.spreads[self.spreads.len().saturating_sub(WINDOW)..].to_vec();
+        let alike = (TAIL * part(&mut newest, 1, 2)).max(part(&mut spreads, 9, 10));
+        let usual = part(&mut newest, 9, 10).min(alike);
         let few = 1.0 + 6.0 / f64::from(u32::try_from(newest.len()).unwrap_or(u32::MAX));
         (TIMES * few * usual).max(SMALLEST_STEP)
     }
@@ -125,13 +132,23 @@ impl CountDetector {
     }
 }
 
+/// The value below which `of` in `all` of the values are; there is one at least.
+fn part(values: &mut [f64], of: usize, all: usize) -> f64 {
+    let place = (values.len() * of / all).min(values.len() - 1);
+    *values.select_nth_unstable_by(place, f64::total_cmp).1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(row: &[f64]) -> (Vec<Option<Event>>, CountDetector) {
+        with_spread(row, None)
+    }
+
+    fn with_spread(row: &[f64], spread: Option<f64>) -> (Vec<Option<Event>>, CountDetector) {
         let mut detector = CountDetector::default();
-        let events = row.iter().map(|value| detector.push(value.ln())).collect();
+        let events = row.iter().map(|value| detector.push(value.ln(), spread)).collect();
         (events, detector)
     }
 
@@ -174,6 +191,25 @@ mod tests {
             let places: Vec<usize> = found.iter().map(|step| step.first_after).collect();
             assert_eq!(places, [1, 6], "{row:?}");
         }
+    }
+
+    /// What the HTTP server of this repository executed per request at commits of its first days. The first ones, which nobody could
+    /// tell from noise, hid the last change of 3 %; where the counts themselves vary as much, it stays hidden.
+    #[test]
+    fn early_changes_are_no_noise_of_counts_that_repeat() {
+        let mut row = vec![
+            21_818.0, 21_201.0, 22_363.0, 20_953.0, 20_956.0, 21_004.0, 20_760.0, 20_764.0,
+        ];
+        row.extend((0..10).map(|place| 20_769.0 + f64::from(place * 7 % 5)));
+        row.extend([20_062.0, 20_058.0, 20_062.0]);
+        let places = |spread| -> Vec<usize> {
+            let found = with_spread(&row, spread).1.change_points();
+            found.iter().map(|step| step.first_after).collect()
+        };
+        assert_eq!(places(Some(0.0023)), [18]);
+        assert_eq!(places(Some(0.03)), [0; 0]);
+        assert_eq!(places(None), [0; 0]);
+        assert!(with_spread(&row, Some(0.0023)).1.least() < 0.02);
     }
 
     #[test]

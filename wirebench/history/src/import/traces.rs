@@ -112,6 +112,7 @@ fn judge_series(
         points.push(Point {
             place,
             value: unit.map_or(value, |unit| value * (unit.factor / newest)),
+            half: None,
             context: Context {
                 digest: "",
                 basis: Basis::Value,

@@ -35,10 +35,10 @@ fn counts() {
         for _ in 0..SERIES {
             let mut detector = CountDetector::default();
             let value = |rng: &mut ChaCha8Rng| sd * normal(rng);
-            let events = (0..VALUES).map(|_| detector.push(value(&mut rng)));
+            let events = (0..VALUES).map(|_| detector.push(value(&mut rng), Some(0.0)));
             ever += events.filter(|event| *event == Some(Event::Reported)).count();
             left += detector.change_points().len();
-            let step = detector.push(0.01 + value(&mut rng));
+            let step = detector.push(0.01 + value(&mut rng), Some(0.0));
             seen += usize::from(step == Some(Event::Reported));
         }
         let rate = |count: usize| 1000.0 * count as f64 / (SERIES * VALUES) as f64;
