@@ -1,6 +1,6 @@
 //! Reads the input of a trend: summaries, run files that are in no summary, and imports.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -75,13 +75,19 @@ impl StoredRuns {
     }
 
     fn of(months: Vec<Month>) -> Self {
+        let mut first: HashMap<&str, Option<Timestamp>> = HashMap::new();
+        for run in months.iter().flat_map(|month| &month.runs) {
+            let started = run.started_at.parse().ok();
+            let known = first.entry(&run.commit).or_insert(started);
+            *known = (*known).min(started);
+        }
         let mut order = Vec::new();
         let mut seen = HashSet::new();
         for (number, month) in months.iter().enumerate() {
             for (place, run) in month.runs.iter().enumerate() {
                 // A run that is in two files counts once.
                 if seen.insert(run.id.as_str()) {
-                    order.push((key(run), (number, place)));
+                    order.push((key(run, first[run.commit.as_str()]), (number, place)));
                 }
             }
         }
@@ -91,11 +97,18 @@ impl StoredRuns {
     }
 }
 
-/// The key of commit order: the time of the commit, then the start of the run. A run without a commit time is placed by its start.
-fn key(run: &StoredRun) -> (Option<Timestamp>, Option<Timestamp>, String) {
-    let started = run.started_at.parse().ok();
-    let committed = run.committed_at.as_ref().and_then(|time| time.parse().ok());
-    (committed.or(started), started, run.id.clone())
+/// The key of commit order: the time of the commit, then the start of its first run, as the commits of a rebase have one time, then
+/// the start of the run. A run without a commit time is placed by its start.
+fn key(run: &StoredRun, first: Option<Timestamp>) -> impl Ord + use<> {
+    let started: Option<Timestamp> = run.started_at.parse().ok();
+    let committed: Option<Timestamp> = run.committed_at.as_ref().and_then(|time| time.parse().ok());
+    (
+        committed.or(started),
+        first,
+        run.commit.clone(),
+        started,
+        run.id.clone(),
+    )
 }
 
 impl TrendInput {
@@ -194,4 +207,34 @@ fn check_lengths(month: Month) -> Result<Month, HistoryError> {
     let file = Path::new("months").join(format!("{}.json", month.month));
     let message = "has columns of other lengths than it has runs";
     Err(HistoryError::broken(&file, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json};
+
+    #[test]
+    fn commits_of_one_time_stand_as_first_measured_and_a_late_run_beside_its_commit() {
+        let run = |commit: &str, hour: u32| {
+            let started = format!("2026-11-25T{hour:02}:00:00Z");
+            json!({
+                "file": format!("{commit}-20261125T{hour:02}0000Z-00000a.json"), "id": format!("20261125T{hour:02}0000Z-00000a"),
+                "commit": commit.repeat(40), "committed_at": "2026-11-22T00:04:08Z", "started_at": started,
+                "host": "a", "cpu_model": null, "reference": null
+            })
+        };
+        let runs = [
+            run("c", 1),
+            run("a", 2),
+            run("b", 3),
+            run("b", 5),
+            run("c", 6),
+            run("a", 7),
+        ];
+        let month = json!({"schema": "wirebench.history-month/v1", "month": "2026-11", "runs": runs, "series": []});
+        let stored = StoredRuns::of(vec![from_value(month).unwrap()]);
+        let order: String = stored.runs().map(|run| &run.commit[..1]).collect();
+        assert_eq!(order, "ccaabb");
+    }
 }

@@ -29,6 +29,8 @@ pub struct CountDetector {
     distances: Vec<Option<f64>>,
     /// The first value of every level but the first.
     steps: Vec<usize>,
+    /// The value at which each of these steps was reported: its first, or a later one before which it was taken for noise.
+    reported: Vec<usize>,
 }
 
 impl CountDetector {
@@ -37,14 +39,18 @@ impl CountDetector {
         let withdrawn = self.goes_back(value);
         if withdrawn {
             self.steps.pop();
+            self.reported.pop();
         }
-        let distance = self.level().map_or(0.0, |level| value - level);
-        let is_step = distance.abs() > self.least();
+        let level = self.level().unwrap_or(value);
+        let is_step = (value - level).abs() > self.least();
+        let first = self.first_like(value, level);
         self.values.push(value);
         self.spreads.push(spread.unwrap_or(f64::INFINITY));
-        self.distances.push((!is_step).then_some(distance.abs()));
+        self.distances.push(Some((value - level).abs()));
         if is_step {
-            self.steps.push(self.values.len() - 1);
+            self.distances[first] = None;
+            self.steps.push(first);
+            self.reported.push(self.values.len() - 1);
             return Some(Event::Reported);
         }
         withdrawn.then_some(Event::Withdrawn)
@@ -93,6 +99,13 @@ impl CountDetector {
         Some(self.distances[at]?.min(from_next))
     }
 
+    /// The first of the newest values that lie nearer to the next value than to the level; the next one's place if none does.
+    fn first_like(&self, value: f64, level: f64) -> usize {
+        let is_like = |one: &&f64| (**one - value).abs() < (**one - level).abs();
+        let newest = self.values[self.start()..].iter().rev();
+        self.values.len() - newest.take_while(is_like).count()
+    }
+
     fn start(&self) -> usize {
         self.steps.last().copied().unwrap_or(0)
     }
@@ -122,7 +135,7 @@ impl CountDetector {
         Some(ChangePoint {
             last_before: at - 1,
             first_after: at,
-            reported: at,
+            reported: self.reported[number],
             change: Shift {
                 estimate,
                 low: estimate - spread,
@@ -202,6 +215,13 @@ mod tests {
         ];
         row.extend((0..10).map(|place| 20_769.0 + f64::from(place * 7 % 5)));
         row.extend([20_062.0, 20_058.0, 20_062.0]);
+        // Reported as soon as the noise is known to be small, and placed where it began.
+        let mut sooner = row.clone();
+        sooner.drain(8..16);
+        sooner.extend([20_059.0; 9]);
+        let found = with_spread(&sooner, Some(0.0023)).1.change_points();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].first_after == 10 && found[0].reported > 10, "{found:?}");
         let places = |spread| -> Vec<usize> {
             let found = with_spread(&row, spread).1.change_points();
             found.iter().map(|step| step.first_after).collect()
