@@ -25,7 +25,7 @@ try {
     await page.goto(`${origin}/${path}`, { waitUntil: 'networkidle' });
     await settled(page);
     // The docs name nobody.
-    await page.addStyleTag({ content: '.author { display: none }' });
+    await page.evaluate(() => document.querySelectorAll('.author').forEach((one) => one.remove()));
     await painted(page);
     const file = join(out, `${name}.png`);
     await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });

@@ -98,15 +98,19 @@ fn groups(traces: &[Trace]) -> Vec<Group> {
 /// Divides steps into the fewest groups whose ranges share a push: greedily, by the end of the range.
 fn by_push(mut steps: Vec<Step>) -> Vec<Vec<Step>> {
     steps.sort_by_key(|(_, step)| (step.places.first_after, step.places.last_before));
-    let mut groups: Vec<(usize, Vec<Step>)> = Vec::new();
+    let mut groups: Vec<Vec<Step>> = Vec::new();
     for step in steps {
-        let places = step.1.places;
         match groups.last_mut() {
-            Some((push, group)) if places.last_before < *push => group.push(step),
-            _ => groups.push((places.first_after, vec![step])),
+            Some(group) if begins_before(step.1, group[0].1) => group.push(step),
+            _ => groups.push(vec![step]),
         }
     }
-    groups.into_iter().map(|(_, group)| group).collect()
+    groups
+}
+
+/// Whether a step may be of the push that another one is at. Runs of one commit have several places and are one push.
+fn begins_before(step: &ChangePoint, other: &ChangePoint) -> bool {
+    step.places.last_before < other.places.first_after && step.last_before.commit != other.first_after.commit
 }
 
 /// Adds small groups to a large adjacent one.
@@ -131,11 +135,12 @@ fn merge(groups: Vec<Vec<Step>>) -> Vec<Vec<Step>> {
 
 /// The places of the last push before a group and of the first push after it, by its largest part, which comes first.
 fn range(group: &[Step]) -> (usize, usize) {
-    let first = group[0].1.places;
-    let places = group.iter().map(|(_, step)| step.places);
-    let shared = places.filter(|at| at.last_before < first.first_after && first.first_after <= at.first_after);
-    let last_before = shared.map(|at| at.last_before).max();
-    (last_before.unwrap_or(first.last_before), first.first_after)
+    let first = group[0].1;
+    let push = first.places.first_after;
+    let steps = group.iter().map(|(_, step)| *step);
+    let shared = steps.filter(|step| begins_before(step, first) && push <= step.places.first_after);
+    let last_before = shared.map(|step| step.places.last_before).max();
+    (last_before.unwrap_or(first.places.last_before), push)
 }
 
 fn group(group: &[Step], traces: &[Trace]) -> Group {
@@ -260,6 +265,28 @@ mod tests {
         assert_eq!((&one.last_before, &one.first_after), (&push(43), &push(44)));
         assert!(one.alert && one.steps[0].series == "b" && one.steps[0].open);
         assert_eq!((other.stepped, other.alert), (1, false));
+    }
+
+    #[test]
+    fn what_steps_after_a_commit_is_not_of_that_commit_where_it_was_measured_twice() {
+        let mut made = [
+            stepped("counted", (42, 44), true),
+            stepped("timed", (43, 46), true),
+            stepped("size", (45, 46), true),
+        ];
+        // Places 43 and 44 are runs of one commit.
+        for trace in &mut made {
+            let step = &mut trace.segments[0].change_points[0];
+            for end in [&mut step.last_before, &mut step.first_after] {
+                if *end == push(44) {
+                    *end = push(43);
+                }
+            }
+        }
+        let found = groups(&made);
+        let [one, other] = &found[..] else { panic!("{found:#?}") };
+        assert_eq!((one.stepped, other.stepped), (1, 2));
+        assert_eq!((&other.last_before, &other.first_after), (&push(45), &push(46)));
     }
 
     #[test]

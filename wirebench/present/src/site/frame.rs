@@ -118,14 +118,13 @@ impl<'a> Site<'a> {
         if days <= STALE_DAYS && untested <= STALE_COMMITS {
             return None;
         }
-        let commits = match untested {
-            0 => String::new(),
-            count => format!(" and {} ago", plural(count, "commit")),
-        };
+        let days = (days > 0).then(|| plural(usize::try_from(days).unwrap_or(0), "day"));
+        let commits = (untested > 0).then(|| plural(untested, "commit"));
+        let ago: Vec<String> = days.into_iter().chain(commits).collect();
         Some(format!(
-            "Stale: the newest run is of {}, {} before this page was built{commits}. What came after it was not measured.",
+            "Stale: the newest run is of {}, {} before this page was built. What came after it was not measured.",
             newest.strftime("%Y-%m-%d"),
-            plural(usize::try_from(days).unwrap_or(0), "day"),
+            ago.join(" and ")
         ))
     }
 
