@@ -60,7 +60,11 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     }
     let (followed, built) = make(root, args)?;
     println!("{}", args.out.join("index.html").display());
-    let pushes: usize = followed.timelines.iter().map(|line| line.pushes.len()).sum();
+    // Runs of one commit are one push.
+    let runs = followed.timelines.iter().map(|line| &line.pushes);
+    let pushes: usize = runs
+        .map(|runs| runs.chunk_by(|one, next| one.commit == next.commit).count())
+        .sum();
     let (series, metrics, size) = (built.series, built.columns, built.bytes / 1000);
     log::info!(
         "{pushes} pushes, {series} series with {metrics} metrics, {size} kB; look at it with: wirebench site serve {}",
