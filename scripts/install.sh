@@ -8,8 +8,8 @@
 #   --released         a release whose attestation is verified, or `built`, or nothing: never built here. For every job whose token may write
 # The archive comes from the releases of the repository $WIREBENCH_REPOSITORY (wirebench/wirebench) on $GITHUB_SERVER_URL (https://github.com).
 # With $WIREBENCH_RELEASES, the URL of a mirror, it comes from $WIREBENCH_RELEASES/VERSION/ instead. It must match its .sha256 file, which is fetched too.
-# If a gh that can is installed and GH_TOKEN is set, gh verifies the attestation: release.yml of that repository built the archive from the tag VERSION, on a
-# runner of GitHub's.
+# If gh has `attestation verify` and GH_TOKEN is set, gh verifies the attestation: release.yml of that repository built the archive from the
+# tag VERSION, on a runner of GitHub's.
 # Downloads are made by TLS alone; a mirror may also be a folder (file://) or a server on this machine.
 # Without --version, if the release cannot be fetched, the programs are built here: that needs Rust and Go, and takes some minutes.
 set -euo pipefail
@@ -36,8 +36,8 @@ summed() {
   sum="$(sha256sum <"$1")" && [[ "$(cat "$1.sha256")" == "${sum%% *}  ${1##*/}" ]]
 }
 
-# verifies → whether gh can verify an attestation: that of Debian 12 and Ubuntu 24.04 is older than the command
-verifies() { [[ -n "${GH_TOKEN:-}" ]] && gh attestation verify --help 2>/dev/null | grep --quiet -e --source-ref; }
+# verifies → whether gh can verify an attestation: the gh of Debian 12 and of Ubuntu 24.04 has no such command yet
+verifies() { [[ -n "${GH_TOKEN:-}" && "$(gh attestation verify --help 2>/dev/null)" == *--source-ref* ]]; }
 
 # attested ARCHIVE VERSION RELEASED → nothing, or the end when it was not built by release.yml from that tag, or (RELEASED) when nobody can say
 attested() {
