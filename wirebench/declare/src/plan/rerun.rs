@@ -2,7 +2,8 @@
 
 /// Share of the CPUs' time that the hypervisor may give to others during a round.
 pub const STEAL_AT_MOST: f64 = 0.05;
-/// The unit in which the kernel tells steal (`USER_HZ`): up to so much of what was read may have been before the first reading.
+/// Length of a clock tick, in which Linux counts steal time (`USER_HZ`). The first tick that was counted may have begun before the
+/// round.
 const TICK_NS: u64 = 10_000_000;
 /// Rounds that may be added to a series in one stage.
 const EXTRA_ROUNDS: u32 = 4;
@@ -14,7 +15,7 @@ pub const FEWEST_PAIRS: u32 = 8;
 pub struct Conditions {
     /// CPU time the hypervisor gave to others, all CPUs, ns.
     pub steal_ns: Option<u64>,
-    /// Wall time in which it did, ns.
+    /// Wall time over which that was counted, ns.
     pub over_ns: Option<u64>,
 }
 

@@ -20,6 +20,7 @@ use crate::measure::remote::Host;
 use crate::measure::target::Target;
 use crate::measure::usage::steal_ns;
 use crate::measure::usage_reader::{CpuUsed, UsageReader};
+use wirebench_declare::span::nanos;
 use wirebench_record::run::{CpuTime, Round};
 
 /// The most bytes that a driver may write in one round, over all its files.
@@ -118,7 +119,7 @@ impl Drive<'_> {
         let host_steal_ns = steal_before
             .zip(steal_ns())
             .map(|(before, after)| after.saturating_sub(before));
-        let host_steal_over_ns = host_steal_ns.and_then(|_| u64::try_from(began.elapsed().as_nanos()).ok());
+        let host_steal_over_ns = host_steal_ns.map(|_| nanos(began.elapsed()));
         let (server_busy_permille, driver_busy_permille) = self.busy(&samples).unzip();
         let server_cpu = server_before.zip(server_after);
         Ok(Measured {

@@ -135,7 +135,7 @@ fn measure_rounds(
         let kept = keep_least_disturbed(&mut series.rounds, variants, stage.number, stage.rounds);
         if kept > 0 {
             let said = format!(
-                "used after all: {}: {kept} of the pairs left out, the least disturbed",
+                "used after all: {}: the {kept} least disturbed pairs of those left out",
                 series.id
             );
             session.log(&said);

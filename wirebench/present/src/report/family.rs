@@ -9,7 +9,8 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// By the server's name, else by a driver that speaks one protocol only; `None` if neither says it.
+    /// By the server's name, else by a driver that speaks one protocol only; `None` if neither says it. Charts (`look` in
+    /// site/assets/chart/draw.js) go by the same words of a server's name.
     pub(crate) fn of(series: &str) -> Option<Self> {
         const SERVERS: [(&str, Family); 4] = [
             ("grpc-web", Family::GrpcWeb),

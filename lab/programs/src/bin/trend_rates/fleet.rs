@@ -19,7 +19,8 @@ pub(crate) fn print() {
     mixes();
 }
 
-/// False steps in counts that repeat exactly within a run and differ between runs, and how often a step of 1 % is reported at its own push.
+/// False steps in counts that repeat exactly within a run and differ between runs, and how often a step of 1 % is reported at its own
+/// push.
 fn counts() {
     println!(
         "counts on machines that change; steps per 1,000 values, ever / at the end; a step of 1 % seen at its own push:"
