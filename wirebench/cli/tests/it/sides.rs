@@ -295,6 +295,44 @@ fn a_revision_is_built_once_and_two_revisions_do_not_get_each_others_program() {
     assert_eq!(builds(&ended), 0, "{}", ended.stderr);
 }
 
+#[test]
+fn a_package_whose_lock_file_is_not_committed_is_built_on_both_sides_with_that_of_the_project() {
+    let lock = |bench: &Bench| fs::read_to_string(bench.path("Cargo.lock")).unwrap();
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    let bench = package(bench, &working()).file(".gitignore", "Cargo.lock\nresults/\n.wirebench/\n");
+    fs::remove_file(bench.path("Cargo.lock")).unwrap();
+    let bench = bench.commit("first");
+    let sides = [
+        "run",
+        "--baseline",
+        "first",
+        "--rounds",
+        "1",
+        "--measure-identical",
+        "--server",
+        "tiny",
+    ];
+    let ended = bench.run(&sides);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let newest = lock(&bench);
+    // An older format, which Cargo keeps, tells whose lock file was used.
+    let older = newest.replace("version = 4", "version = 3");
+    assert_ne!(older, newest);
+    let bench = bench.file("Cargo.lock", &older);
+    let ended = bench.run(&sides);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let commit = bench.git(&["rev-parse", "first"])[..12].to_owned();
+    let of_baseline = bench.path(&format!(".wirebench/trees/{commit}/Cargo.lock"));
+    assert_eq!(fs::read_to_string(of_baseline).unwrap(), older);
+    assert_eq!(lock(&bench), older);
+    assert_eq!(
+        builds(&ended),
+        1,
+        "a program of other versions was taken from the cache: {}",
+        ended.stderr
+    );
+}
+
 /// How many sides a run said that it builds package tiny of, apart from the project's own programs.
 fn builds(ended: &Ended) -> usize {
     let lines = ended.stderr.lines().filter(|line| line.starts_with("building "));

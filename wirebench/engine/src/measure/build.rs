@@ -30,12 +30,16 @@ pub struct Builder {
     /// True if a cached program may be used without a build. The project's own folder is always built, because its files may
     /// have changed.
     pub reuse: bool,
+    /// For a revision: the project's folder, whose `Cargo.lock` it shares if it commits none.
+    pub project: Option<PathBuf>,
     /// Ends a build that runs.
     pub interrupt: Interrupt,
     /// A file for the messages of a build, whose last lines the error then quotes; `None` for stderr.
     pub log: Option<PathBuf>,
     /// Whether the target folder was freed of other revisions' packages; empty before the first build.
     pub cleaned: OnceLock<Result<(), String>>,
+    /// Whether the versions of all dependencies are committed; empty before the first build.
+    pub locked: OnceLock<bool>,
 }
 
 impl Builder {
@@ -73,7 +77,7 @@ impl Builder {
         let Some(cached) = self.cache.as_ref().map(|folder| folder.join(package)) else {
             return Ok(built);
         };
-        if !cached.is_file() {
+        if !(cached.is_file() && self.is_locked()) {
             copy_atomically(&built, &cached)
                 .map_err(|error| format!("{}: cannot be written: {error}", cached.display()))?;
         }
@@ -84,7 +88,53 @@ impl Builder {
     /// The cached program of a package, if it may be used.
     pub(super) fn cached(&self, package: &str) -> Option<PathBuf> {
         let cached = self.cache.as_ref().filter(|_| self.reuse)?.join(package);
-        cached.is_file().then_some(cached)
+        (cached.is_file() && self.is_locked()).then_some(cached)
+    }
+
+    /// Whether the workspace commits its `Cargo.lock`, as libraries do not. Without it, Cargo chooses the versions of dependencies: a revision
+    /// takes those of the project, so that a release of a dependency in between is no difference of the two sides.
+    fn is_locked(&self) -> bool {
+        *self.locked.get_or_init(|| {
+            let Some(lock) = self.lock_of(&self.folder) else {
+                return true;
+            };
+            let folder = lock.parent().unwrap_or(&self.folder);
+            let mut git = wirebench_spawn::command("git");
+            let listed = git
+                .args(["ls-files", "--error-unmatch", LOCK])
+                .current_dir(folder)
+                .output();
+            // Outside a repository (128), the file is as good as committed.
+            let is_committed = match listed.ok().and_then(|listed| listed.status.code()) {
+                Some(0) => true,
+                Some(1) => false,
+                _ => lock.is_file(),
+            };
+            let of_project = self.project.as_ref().and_then(|project| self.lock_of(project));
+            if let Some(shared) = of_project.filter(|shared| !is_committed && shared.is_file()) {
+                // Without it, Cargo takes the newest versions.
+                let _ = fs::copy(shared, &lock);
+            }
+            is_committed
+        })
+    }
+
+    /// Where the lock file of the workspace around a folder is, or would be; `None` if there is no workspace.
+    fn lock_of(&self, folder: &Path) -> Option<PathBuf> {
+        let mut cargo = self.cargo("locate-project");
+        cargo
+            .args(["--workspace", "--message-format", "plain"])
+            .current_dir(folder);
+        let located = cargo.stderr(Stdio::null()).output().ok()?;
+        let manifest = String::from_utf8(located.stdout).ok()?;
+        Some(Path::new(manifest.trim()).parent()?.join(LOCK))
+    }
+
+    /// A command of Cargo that uses committed versions of dependencies as they are.
+    fn cargo_locked(&self, command: &str) -> Command {
+        let mut cargo = self.cargo(command);
+        cargo.args(self.is_locked().then_some("--locked"));
+        cargo
     }
 
     /// Removes the workspace's own packages from the target folder, which all revisions share. Cargo identifies such a package
@@ -98,7 +148,7 @@ impl Builder {
             Ok(ended) => Err(String::from_utf8_lossy(&ended.stderr).trim().to_owned()),
             Err(error) => Err(error.to_string()),
         };
-        let metadata = told(self.cargo("metadata").args(["--locked", "--format-version", "1"]))
+        let metadata = told(self.cargo_locked("metadata").args(["--format-version", "1"]))
             .map_err(|why| format!("cargo metadata failed: {why}"))?;
         let metadata: Value =
             serde_json::from_slice(&metadata).map_err(|error| format!("cargo metadata cannot be read: {error}"))?;
@@ -130,9 +180,9 @@ impl Builder {
 
     /// Runs cargo, and returns the program that it built.
     fn build(&self, package: &str) -> Result<PathBuf, String> {
-        let mut cargo = self.cargo("build");
+        let mut cargo = self.cargo_locked("build");
         cargo
-            .args(["--release", "--locked", "--message-format=json-render-diagnostics"])
+            .args(["--release", "--message-format=json-render-diagnostics"])
             .args(["--package", package])
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
@@ -172,6 +222,9 @@ impl Builder {
         }
     }
 }
+
+/// Cargo's lock file.
+const LOCK: &str = "Cargo.lock";
 
 /// Copies a file atomically.
 fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {

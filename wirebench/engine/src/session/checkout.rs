@@ -68,6 +68,7 @@ impl CheckedOutSide {
                 builder.target = Some(Builder::target_below(&work_path("target")?, trees));
                 builder.cache = Some(builder.cache_below(&work_path("programs")?, commit));
                 builder.reuse = true;
+                builder.project = Some(root.clone());
                 VariantRevision {
                     commit: Some(commit.clone()),
                     modified: Some(false),
