@@ -30,7 +30,7 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 const DEEPEST: usize = 10;
 
 /// Folders of dependencies, of build output, and of tests.
-const NOT_LOOKED_AT: [&str; 14] = [
+const NOT_LOOKED_AT: [&str; 16] = [
     "node_modules",
     "target",
     "vendor",
@@ -45,6 +45,8 @@ const NOT_LOOKED_AT: [&str; 14] = [
     "tests",
     "test",
     "results",
+    "benches",
+    "fuzz",
 ];
 /// Endings of files that no recipe names.
 const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];

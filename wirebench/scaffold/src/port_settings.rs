@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::files::{Files, pattern};
-use crate::program::Program;
+use crate::program::{Program, argv};
 
 /// Arguments and variables that set a program's port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,9 +18,6 @@ pub(super) struct PortSetting {
     /// The program's own port.
     pub(super) fixed: Option<u16>,
 }
-
-/// The folder that a program is started in, as an argument.
-const FOLDER: &str = ".";
 
 /// At most this many settings are tried: more starts would take too long.
 const MOST: usize = 6;
@@ -106,6 +103,10 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
     let flags = named(&FLAG);
     // A plain name goes before variables; a flag for one of several ports goes after them.
     let (aside, plain): (Vec<_>, Vec<_>) = flags.iter().partition(|flag| flag.contains('-'));
+    // With a flag for the port, the one for the address takes a host alone; a wrong value may be remembered by the program.
+    let hosts = plain.iter().filter(|flag| **flag != "port" && flags.contains("port"));
+    let by_both = |flag: &&String| argv(&[&format!("--{flag}"), "{host}", "--port", "{port}"]);
+    settings.extend(hosts.map(by_both).map(by_args));
     settings.extend(plain.into_iter().map(by_flag));
     let variables = named(&VARIABLE);
     if variables.contains("PORT") {
@@ -155,12 +156,21 @@ impl PortSetting {
         }
     }
 
-    /// The same with the folder as the first argument.
-    pub(super) fn with_folder(&self) -> Self {
-        let args = std::iter::once(FOLDER.to_owned()).chain(self.args.iter().cloned());
+    /// The same with another first argument.
+    pub(super) fn after(&self, argument: &str) -> Self {
+        let args = std::iter::once(argument.to_owned()).chain(self.args.iter().cloned());
         Self {
             args: args.collect(),
             ..self.clone()
+        }
+    }
+
+    /// The same command or folder, and a port of the program's own choice.
+    pub(super) fn at_own(&self, port: u16) -> Self {
+        let is_first = |arg: &&String| !arg.starts_with(['-', '{']);
+        Self {
+            args: self.args.first().filter(is_first).cloned().into_iter().collect(),
+            ..Self::fixed(port)
         }
     }
 
@@ -174,7 +184,7 @@ impl PortSetting {
 
     /// The name of the setting: `PORT`, `--addr`.
     pub(super) fn names(&self) -> String {
-        let args = self.args.iter().filter(|arg| !arg.starts_with('{') && *arg != FOLDER);
+        let args = self.args.iter().filter(|arg| arg.starts_with('-'));
         let all: Vec<&str> = self.env.keys().chain(args).map(String::as_str).collect();
         if self.args.is_empty() && self.env.is_empty() {
             "its command".into()
@@ -235,6 +245,22 @@ mod tests {
             assert_eq!(told, [expected], "{text}");
         }
         assert!(of_texts(&["viper.GetString(\"port\")"]).is_empty());
+    }
+
+    #[test]
+    fn beside_a_flag_for_the_port_a_flag_for_the_address_takes_a_host() {
+        let text = "fs.StringP(\"address\", \"a\", \"127.0.0.1\", \"\")\nfs.StringP(\"port\", \"p\", \"8080\", \"\")";
+        let told: Vec<String> = of_texts(&[text]).iter().map(PortSetting::to_string).collect();
+        let expected = ["--address {host} --port {port}", "--address {address}", "--port {port}"];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_port_of_its_own_keeps_the_command_or_the_folder() {
+        let told = by_args(argv(&["--port", "{port}"]));
+        assert_eq!(told.after("serve").at_own(80).args, ["serve"]);
+        assert_eq!(told.at_own(80).args, [""; 0]);
+        assert_eq!(by_args(argv(&["{port}"])).at_own(80).args, [""; 0]);
     }
 
     #[test]

@@ -101,12 +101,20 @@ pub(super) fn unique_name(name: &str, taken: &mut BTreeSet<String>) -> String {
 /// Gives every program a name of its own, and fills it into its commands.
 pub(super) fn make_names_unique(programs: &mut [Program]) {
     let mut taken = BTreeSet::new();
-    let mut tries = BTreeMap::new();
+    let (mut tries, mut same_as_only) = (BTreeMap::new(), BTreeSet::new());
     for program in programs {
-        // Several tries for one server have one name.
+        // Several tries for one server have one name; a project's only server may be the same as the first of its others.
         let key = (program.key(), program.name.clone());
-        let new = || unique_name(&program.name, &mut taken);
-        let name = tries.entry(key).or_insert_with(new).clone();
+        let (language, manifest, _) = program.key();
+        let only = ((language, manifest, String::new()), program.name.clone());
+        let same = || {
+            tries
+                .get(&only)
+                .filter(|_| program.alone || same_as_only.insert(only.clone()))
+        };
+        let known = tries.get(&key).or_else(same).cloned();
+        let name = known.unwrap_or_else(|| unique_name(&program.name, &mut taken));
+        tries.insert(key, name.clone());
         program.name = name;
         if let Started::Command(command) = &mut program.started {
             for word in program.build.iter_mut().flatten().chain(command) {
@@ -119,6 +127,22 @@ pub(super) fn make_names_unique(programs: &mut [Program]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_try_for_the_only_server_of_a_project_has_its_name() {
+        let of = |alone, file: &str| Program {
+            name: "api".into(),
+            alone,
+            sources: vec![file.into()],
+            ..Program::default()
+        };
+        let mut programs = [of(true, "Procfile"), of(false, "main.go"), of(false, "cmd/api.go")];
+        make_names_unique(&mut programs);
+        assert_eq!(programs.map(|one| one.name), ["api", "api", "api-2"]);
+        let mut programs = [of(false, "main.go"), of(false, "cmd/api.go")];
+        make_names_unique(&mut programs);
+        assert_eq!(programs.map(|one| one.name), ["api", "api-2"]);
+    }
 
     #[test]
     fn names_are_made_of_whatever_there_is() {

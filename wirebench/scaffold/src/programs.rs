@@ -134,8 +134,15 @@ impl Programs {
             if context.interrupt.is_requested() {
                 break;
             }
+            // Another way to install the packages helps only where they could not be installed.
             let is_tried = |(other, why): &(Program, ProbeFailure)| {
-                why.is_of_build && other.key() == program.key() && other.build == program.build
+                let same = (other.key() == program.key(), other.started == program.started);
+                same.0
+                    && if why.is_of_build {
+                        other.build == program.build
+                    } else {
+                        same.1
+                    }
             };
             if program.is_covered(&declared) || failures.iter().any(is_tried) {
                 continue;

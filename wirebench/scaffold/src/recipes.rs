@@ -44,8 +44,8 @@ pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<P
     let mut found = Vec::new();
     for start in &recipe.starts {
         let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
-        let programs = hits(files, start).into_iter();
-        let programs = programs.filter_map(|hit| program(files, recipe, all, start, &hit));
+        let hits = hits(files, start);
+        let programs = hits.iter().flat_map(|hit| tries(files, recipe, all, start, hit));
         found.extend(programs.filter(|one| !start.otherwise || !known.contains(&one.manifest)));
     }
     found
@@ -114,8 +114,9 @@ struct Project<'a> {
 }
 
 impl<'a> Project<'a> {
-    /// Searches a folder, then its parent folders, also above the examined folder.
-    fn of(files: &'a Files, recipe: &'a Recipe, start: &str) -> Self {
+    /// Searches a folder, then its parent folders, also above the examined folder; several manifests of one folder are as many ways to
+    /// install its packages, the likeliest first.
+    fn all(files: &'a Files, recipe: &'a Recipe, start: &str) -> Vec<Self> {
         let project = |folder: &str, manifest_folder: &str, manifest, text| Self {
             folder: folder.to_owned(),
             manifest_folder: manifest_folder.to_owned(),
@@ -124,11 +125,14 @@ impl<'a> Project<'a> {
             files,
         };
         for folder in folders_up(start) {
-            for manifest in &recipe.manifests {
-                let text = files.text(&format!("{folder}{}", manifest.file));
-                if let Some(text) = text.filter(|text| manifest.contains.fits(text)) {
-                    return project(folder, folder, Some(manifest), text);
-                }
+            let here = recipe.manifests.iter().filter_map(|manifest| {
+                let text = files.text(&format!("{folder}{}", manifest.file))?;
+                let fits = manifest.contains.fits(text);
+                fits.then(|| project(folder, folder, Some(manifest), text))
+            });
+            let here: Vec<Self> = here.collect();
+            if !here.is_empty() {
+                return here;
             }
         }
         let above = recipe.manifests.iter().filter_map(|manifest| {
@@ -137,7 +141,7 @@ impl<'a> Project<'a> {
             fits.then(|| project("", way, Some(manifest), text))
         });
         let nearest = above.min_by_key(|project| project.manifest_folder.len());
-        nearest.unwrap_or_else(|| project("", start, None, ""))
+        vec![nearest.unwrap_or_else(|| project("", start, None, ""))]
     }
 
     fn values(&self) -> Values {
@@ -211,14 +215,25 @@ fn list_in_toml(text: &str, path: &str) -> Vec<String> {
     items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hit) -> Option<Program> {
+/// A hit with each way to install its packages.
+fn tries(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hit) -> Vec<Program> {
     let folder = folder_of(hit.path);
-    let mut recipes = all.iter();
+    let has_manifest = |recipe: &&Recipe| Project::all(files, recipe, folder)[0].manifest.is_some();
     let recipe = match start.packages {
-        Packages::Any => recipes.find(|recipe| Project::of(files, recipe, folder).manifest.is_some())?,
-        Packages::Own | Packages::System => recipe,
+        Packages::Any => all.iter().find(has_manifest),
+        Packages::Own | Packages::System => Some(recipe),
     };
-    let project = Project::of(files, recipe, folder);
+    let with = |recipe| {
+        let projects = Project::all(files, recipe, folder);
+        let programs = projects
+            .iter()
+            .filter_map(|project| program(files, recipe, start, hit, project));
+        programs.collect()
+    };
+    recipe.map_or_else(Vec::new, with)
+}
+
+fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &Project) -> Option<Program> {
     let is_needed = start.needs.is_empty() || project.manifest.is_some_and(|one| one.file == start.needs);
     if !is_needed || !start.depends.fits(project.text) {
         return None;
@@ -273,7 +288,7 @@ fn program(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &
         alone: start.alone,
         sources: sources.into_iter().map(str::to_owned).collect(),
         language: recipe.setup.clone(),
-        manifest: project.manifest_folder,
+        manifest: project.manifest_folder.clone(),
     })
 }
 

@@ -31,14 +31,14 @@ const DECLARED: [&str; 6] = [
     // `HandleFunc("GET /x"`, `Handle("/x"`.
     r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#,
     // `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
-    // `.add_route("/x", resource)`.
-    r#"(?i)(?:\.(?:add_)?route|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
+    // `.add_route("/x", resource)`, `.at("/x", get(f))`, `.at("/x").post(f)`.
+    r#"(?i)(?:\.(?:add_)?route|\.at|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?|\)\s*\.)(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
     // `url: '/x'` of fastify.route, with its method before it.
     r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*)?\burl:\s*['"`](?P<path>/[^'"`\s]*)['"`]"#,
     // `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves; `(r"/x", Handler)` of Tornado.
     r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*|\(\s*r)["'`](?P<path>/[^"'`\s]*)["'`]"#,
-    // `warp::path!("todos")`, `warp::path("todos")`: one segment of a path.
-    r#"\bpath!?\("(?P<path>[\w-]+)"\)"#,
+    // `warp::path!("todos")`, `warp::path("todos")`: one segment of a path; `Router::with_path("todos/{id}")` of Salvo.
+    r#"\b(?:with_)?path!?\("(?P<path>[\w/{}-]+)"\)"#,
 ];
 static ROUTES: LazyLock<[Regex; 6]> = LazyLock::new(|| DECLARED.map(pattern));
 
@@ -157,6 +157,10 @@ mod tests {
             ("@app.route('/hello/<name>')", "GET /hello/<name>"),
             ("if self.path == '/users':", "GET /users"),
             ("warp::path!(\"todos\").and(warp::get())", "GET /todos"),
+            (".at(\"/hello/:name\", get(hello))", "GET /hello/:name"),
+            ("app.at(\"/orders\").post(order)", "POST /orders"),
+            ("router.route('/users').get(list)", "GET /users"),
+            ("Router::with_path(\"todos/{id}\").get(f)", "GET /todos/{id}"),
             ("if (req.url === \"/x\")", "GET /x"),
             ("    @GetMapping(\"/greeting\")", "GET /greeting"),
             ("@RequestMapping(\"/api/books\")", "GET /api/books"),

@@ -137,11 +137,7 @@ fn launch(files: &Files, folder: &str, package: &str, binary: &str, alone: bool)
     } else {
         (["--manifest-path", manifest.as_str()], folder)
     };
-    let build = [
-        &["cargo", "build", "--release", "--locked"][..],
-        &which,
-        &["--bin", binary],
-    ];
+    let build = [&["cargo", "build", "--release"][..], &which, &["--bin", binary]];
     let command = vec![format!("{target}target/release/{binary}")];
     (Started::Command(command), Some(argv(&build.concat())))
 }

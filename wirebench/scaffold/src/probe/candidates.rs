@@ -76,9 +76,12 @@ pub(super) fn candidates(
             _ => {}
         }
     }
-    let page = get("/").map(|page| links(&String::from_utf8_lossy(&page.body)));
+    // Twice: a link that the next page does not have is made up for each.
+    let linked = || get("/").map_or_else(Vec::new, |page| links(&String::from_utf8_lossy(&page.body)));
+    let again = linked();
+    let linked = linked().into_iter().filter(|path| again.contains(path));
     let led_to = redirect.into_iter().map(|path| (path, "GET / leads there"));
-    let linked = page.into_iter().flatten().map(|path| (path, "linked by GET /"));
+    let linked = linked.map(|path| (path, "linked by GET /"));
     let usual = USUAL_PATHS.into_iter().map(|path| (path.to_owned(), USUAL));
     found.extend(led_to.chain(linked).chain(usual).map(|(path, why)| Candidate {
         template: path.clone(),
@@ -208,6 +211,26 @@ mod tests {
         let each_once = ["/users/1", "/users/2", "/users/7"];
         assert_eq!(with_values("/users/{user_id}", &found), each_once);
         assert_eq!(with_values("/x/{id}/{name}", &found), [""; 0]);
+    }
+
+    #[test]
+    fn a_link_that_differs_from_page_to_page_is_not_followed() {
+        let pages = std::cell::Cell::new(0);
+        let get = |path: &str| {
+            pages.set(pages.get() + 1);
+            let page = format!("<a href=/page-{}>x</a><a href=/about>y</a>", pages.get());
+            let answer = |body: String| WireResponse {
+                status: 200,
+                body: body.into(),
+                grpc: None,
+                fault: None,
+            };
+            (path == "/").then(|| answer(page))
+        };
+        let found = candidates(&[], None, get, &mut Vec::new());
+        let linked = found.iter().filter(|one| one.why.starts_with("linked"));
+        let linked: Vec<&str> = linked.map(|one| one.template.as_str()).collect();
+        assert_eq!(linked, ["/about"]);
     }
 
     #[test]

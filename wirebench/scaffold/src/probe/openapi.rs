@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 /// Where servers keep the document.
-pub(super) const PLACES: [&str; 8] = [
+pub(super) const PLACES: [&str; 9] = [
     "/openapi.json",
+    "/api/openapi.json",
     "/swagger.json",
     "/v3/api-docs",
     "/swagger/v1/swagger.json",

@@ -1,14 +1,18 @@
 //! Starts a program with one port setting after the other until it listens at the requested port, and ends it with all its
 //! child processes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::Read as _;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use regex::Regex;
+
 use super::{ProbeContext, ProbeFailure};
+use crate::files::pattern;
 use crate::port_settings::PortSetting;
 use wirebench_declare::args::Arg;
 use wirebench_declare::server::Server;
@@ -20,8 +24,10 @@ use wirebench_engine::measure::target::{LaunchContext, Target};
 
 /// How long a program may take until it listens.
 const LONGEST: Duration = Duration::from_secs(60);
-/// A program that ends sooner than this may want an argument: servers of files want their folder.
+/// A program that ends sooner than this may want an argument: one of its commands, or its folder, as servers of files do.
 const AT_ONCE: Duration = Duration::from_secs(5);
+/// The folder that a program is started in, as an argument.
+const FOLDER: &str = ".";
 /// How long it may take to open further ports after the first.
 const SETTLES: Duration = Duration::from_millis(250);
 /// The beginning of the reason of a program that did not end.
@@ -76,15 +82,19 @@ impl Launcher<'_> {
         draft: &Server,
         settings: &[PortSetting],
     ) -> Result<(PortSetting, Running), ProbeFailure> {
-        let (mut failed, mut own): (Option<String>, Option<u16>) = (None, None);
+        let (mut failed, mut own): (Option<String>, Option<PortSetting>) = (None, None);
         let mut tried: Vec<String> = Vec::new();
         let mut longest = Duration::ZERO;
-        let with_folder = settings.iter().map(PortSetting::with_folder);
-        for (place, setting) in settings.iter().cloned().chain(with_folder).enumerate() {
-            let adds_folder = place >= settings.len();
-            if adds_folder && (own.is_some() || longest > AT_ONCE) {
-                break;
+        let mut waiting: VecDeque<PortSetting> = settings.iter().cloned().collect();
+        let mut is_plain = true;
+        loop {
+            if waiting.is_empty() && own.is_none() && longest <= AT_ONCE && std::mem::take(&mut is_plain) {
+                let arguments = serving_commands(&self.output()).into_iter().chain([FOLDER.to_owned()]);
+                waiting = arguments
+                    .flat_map(|first| settings.iter().map(move |setting| setting.after(&first)))
+                    .collect();
             }
+            let Some(setting) = waiting.pop_front() else { break };
             let began = Instant::now();
             let started = self.start(&declared_with(draft, &setting));
             longest = longest.max(began.elapsed());
@@ -92,7 +102,7 @@ impl Launcher<'_> {
                 Ok(running) if running.is_as_told() => return Ok((setting, running)),
                 Ok(running) => {
                     let at = running.at;
-                    own = own.or(reaches(&at).then(|| at.port()));
+                    own = own.or_else(|| reaches(&at).then(|| setting.at_own(at.port())));
                     if own.is_none() {
                         failed.get_or_insert_with(|| format!("it listens on {at} only, which clients of 127.0.0.1 do not reach; let it listen on 127.0.0.1"));
                     }
@@ -108,10 +118,9 @@ impl Launcher<'_> {
                 }
             }
         }
-        let Some(port) = own else {
+        let Some(setting) = own else {
             return Err(failed.unwrap_or_else(|| "no way to start it is known".into()).into());
         };
-        let setting = PortSetting::fixed(port);
         let mut running = self.start(&declared_with(draft, &setting))?;
         running.tried = tried.join(", then ");
         if running.is_as_told() {
@@ -187,6 +196,14 @@ impl Launcher<'_> {
     }
 }
 
+/// The commands that serve among those which a program listed when it was started without one: `  serve    Starts the server`.
+fn serving_commands(output: &str) -> BTreeSet<String> {
+    static LISTED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"(?m)^[ \t]{1,8}(serve|server|start|web|daemon|run)(?:,[ \w,]*)?(?::|[ \t]{2,}|[ \t]*$)")
+    });
+    LISTED.captures_iter(output).map(|found| found[1].to_owned()).collect()
+}
+
 /// The declaration of a server that gets its port by this setting.
 pub(crate) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
     let mut server = draft.clone();
@@ -241,5 +258,21 @@ fn end(target: Target) {
     let _ = target.stop();
     if let Some(tree) = tree {
         tree.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_serves_is_read_from_the_list_that_a_program_prints() {
+        let cobra = "Usage:\n  pb [command]\n\nAvailable Commands:\n  migrate     Executes app DB migration scripts\n  serve       Starts the web server\n";
+        let clap = "Commands:\n  new   Make one\n  run, r  Run it\n";
+        let argparse = "usage: x [-h] {serve,check}\n  start\n";
+        assert_eq!(serving_commands(cobra), ["serve".to_owned()].into());
+        assert_eq!(serving_commands(clap), ["run".to_owned()].into());
+        assert_eq!(serving_commands(argparse), ["start".to_owned()].into());
+        assert!(serving_commands("cannot serve: no configuration\n  run it with --config FILE\n").is_empty());
     }
 }

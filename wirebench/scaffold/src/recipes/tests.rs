@@ -213,6 +213,23 @@ fn without_a_script_of_node_any_file_that_listens_is_taken() {
 }
 
 #[test]
+fn a_function_that_serves_and_a_command_of_a_package_are_programs_of_node() {
+    let install = "npm install --no-audit --no-fund --prefix .";
+    let serves = "import { H3, serve } from \"h3\";\nserve(app);\n";
+    assert_told(
+        &[("package.json", r#"{ "name": "shop" }"#), ("status.mjs", serves)],
+        &[("status", install, "node status.mjs")],
+    );
+    let package = r#"{ "name": "files", "bin": { "files": "./build/main.js" } }"#;
+    let source = "import http from 'node:http';\nhttp.createServer(handler);\n";
+    assert_told(
+        &[("package.json", package), ("source/server.ts", source)],
+        &[("files", install, "node build/main.js")],
+    );
+    assert!(told(&[("package.json", package), ("source/tool.ts", "console.log(1)")]).is_empty());
+}
+
+#[test]
 fn a_program_of_node_that_a_script_compiles_is_built_and_started_by_itself() {
     let scripts = r#"{"build":"nest build","start":"nest start","start:debug":"nest start --debug","start:prod":"node dist/main"}"#;
     let package = format!(r#"{{"name":"shop","scripts":{scripts},"dependencies":{{"@nestjs/core":"11"}}}}"#);
@@ -298,6 +315,7 @@ fn a_file_of_python_that_serves_when_it_is_started_is_a_program_if_nothing_else_
         format!("import tornado\nserver.listen(options.port)\n{main}asyncio.run(main())\n"),
         format!("app = falcon.App()\n{main}with make_server('', 8000, app) as httpd:\n"),
         format!("{main}uvicorn.run(app)\n"),
+        format!("import connexion\napp = connexion.FlaskApp(__name__)\n{main}app.run(port=8080)\n"),
         "from bottle import route, run\nrun(host='localhost', port=8080)\n".to_owned(),
         "from waitress import serve\nserve(app)\n".to_owned(),
     ] {
@@ -332,7 +350,13 @@ fn packages_of_python_are_installed_from_where_they_are_declared_and_imports_sta
         "fastapi>=0.1 uvicorn uvicorn"
     );
     let package = format!("[build-system]\nrequires = [\"setuptools\"]\n{project}");
-    assert_eq!(one(&[app, ("pyproject.toml", &package)]).0, ". uvicorn");
+    let ways = told(&[app, ("pyproject.toml", &package)]);
+    let ways: Vec<&str> = ways
+        .iter()
+        .map(|(_, build, _)| build.trim_start_matches("python3 -m pip install --quiet "))
+        .collect();
+    let as_package_then_packages = [". uvicorn", "fastapi>=0.1 uvicorn uvicorn"];
+    assert_eq!(ways, as_package_then_packages);
     assert_eq!(one(&[app, ("backend/pyproject.toml", &package)]).0, "backend uvicorn");
 }
 
@@ -373,6 +397,10 @@ fn a_module_of_maven_is_packaged_and_its_jar_is_started() {
         *port,
         Some(PortSetting::variable("SERVER_PORT".into(), "{port}".into()))
     );
+    for starter in ["hateoas", "data-rest"] {
+        let pom = SPRING_POM.replace("webmvc", starter);
+        assert_eq!(told(&[("pom.xml", &pom)]).len(), 1, "{starter}");
+    }
     let library = SPRING_POM.replace("spring-boot-maven-plugin", "other");
     assert!(told(&[("pom.xml", &library)]).is_empty());
 }
