@@ -72,7 +72,18 @@ pub(super) fn toml(
         out.push_str("\n# Questions that could not be answered from here:\n");
         out.extend(questions.iter().map(|line| format!("# {line}\n")));
     }
-    out + FOOT
+    out.push_str(FOOT);
+    for one in probed {
+        if let Some(how) = &one.varies {
+            let _ = writeln!(
+                out,
+                "\n[[margins]]\nseries    = \"*@{}@*\"\nmetric    = \"wire_bytes_sent\"",
+                one.server.name
+            );
+            line(&mut out, "gate", "false", Some(how));
+        }
+    }
+    out
 }
 
 /// The load generator of an operation.

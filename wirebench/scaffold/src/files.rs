@@ -226,6 +226,12 @@ mod tests {
                 ..Self::default()
             }
         }
+
+        /// The same with a manifest in the folder above.
+        pub(crate) fn with_above(mut self, name: &'static str, text: &str) -> Self {
+            self.above.push(("../".to_owned(), name, text.to_owned()));
+            self
+        }
     }
 
     #[test]

@@ -134,15 +134,15 @@ impl Programs {
             if context.interrupt.is_requested() {
                 break;
             }
-            // Another way to install the packages helps only where they could not be installed.
             let is_tried = |(other, why): &(Program, ProbeFailure)| {
-                let same = (other.key() == program.key(), other.started == program.started);
-                same.0
-                    && if why.is_of_build {
-                        other.build == program.build
-                    } else {
-                        same.1
-                    }
+                let same_build = other.build == program.build;
+                // Another way to install the packages helps only where they could not be installed.
+                let same = if why.is_of_build {
+                    same_build
+                } else {
+                    other.started == program.started
+                };
+                same && other.key() == program.key()
             };
             if program.is_covered(&declared) || failures.iter().any(is_tried) {
                 continue;

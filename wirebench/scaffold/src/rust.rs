@@ -82,7 +82,7 @@ fn package(files: &Files, folder: &str, manifest: &Manifest) -> Vec<Program> {
             port: port_settings::likeliest(&texts),
             sources: argv(&sources),
             language: LANGUAGE.to_owned(),
-            manifest: if files.has("Cargo.toml") { "" } else { folder }.to_owned(),
+            manifest: workspace(files, folder).to_owned(),
             ..Program::default()
         }
     };
@@ -108,7 +108,7 @@ fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Manifest) -> im
         ];
         let with = ["--features", &features];
         let with = if features.is_empty() { &[][..] } else { &with };
-        let target = if files.has("Cargo.toml") { "" } else { folder };
+        let target = workspace(files, folder);
         Some(Program {
             name: slug(name),
             about: path.to_owned(),
@@ -124,18 +124,33 @@ fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Manifest) -> im
     })
 }
 
+/// The folder of the workspace that the package in a folder belongs to, where Cargo puts what it builds: that folder, the examined one, or one
+/// above it (`../`).
+fn workspace<'a>(files: &'a Files, folder: &'a str) -> &'a str {
+    const MANIFEST: &str = "Cargo.toml";
+    let is_workspace = |text: &str| text.lines().any(|line| line.trim_start().starts_with("[workspace"));
+    let has_workspace = |folder: &str| files.text(&format!("{folder}{MANIFEST}")).is_some_and(is_workspace);
+    let above = || files.above(MANIFEST).filter(|(_, text)| is_workspace(text));
+    match () {
+        () if has_workspace(folder) => folder,
+        () if has_workspace("") => "",
+        () => above().map_or(folder, |(way, _)| way),
+    }
+}
+
 /// How a binary of a package is built and started; `alone` if the package has no other binary.
 fn launch(files: &Files, folder: &str, package: &str, binary: &str, alone: bool) -> (Started, Option<Vec<String>>) {
-    let in_workspace = folder.is_empty() || files.has("Cargo.toml");
-    if in_workspace && alone {
+    let target = workspace(files, folder);
+    let is_known_here = folder.is_empty() || target.is_empty();
+    if is_known_here && alone {
         return (Started::Package(package.to_owned()), None);
     }
     // A package of its own may lie below a top that is not Cargo's.
     let manifest = format!("{folder}Cargo.toml");
-    let (which, target) = if in_workspace {
-        (["--package", package], "")
+    let which = if is_known_here {
+        ["--package", package]
     } else {
-        (["--manifest-path", manifest.as_str()], folder)
+        ["--manifest-path", manifest.as_str()]
     };
     let build = [&["cargo", "build", "--release"][..], &which, &["--bin", binary]];
     let command = vec![format!("{target}target/release/{binary}")];
@@ -201,6 +216,22 @@ mod tests {
             (Started::Package("api".into()), true, false)
         );
         assert_eq!(found[0].port, Some(by_args(argv(&["--listen", "{address}"]))));
+    }
+
+    #[test]
+    fn what_a_workspace_builds_lies_in_its_own_folder() {
+        let package = "[package]\nname = \"api\"\n";
+        let of = |pairs: &[(&str, &str)], above: &str| {
+            let files = Files::of(pairs).with_above("Cargo.toml", above);
+            workspace(&files, "api/").to_owned()
+        };
+        let (api, top) = (("api/Cargo.toml", package), "[workspace]\nmembers = [\"api\"]\n");
+        assert_eq!(of(&[api], ""), "api/");
+        assert_eq!(of(&[api, ("Cargo.toml", top)], ""), "");
+        assert_eq!(of(&[api, ("Cargo.toml", package)], ""), "api/");
+        assert_eq!(of(&[api], top), "../");
+        let own = format!("{package}[workspace.dependencies]\n");
+        assert_eq!(of(&[("api/Cargo.toml", &own), ("Cargo.toml", top)], top), "api/");
     }
 
     #[test]

@@ -260,6 +260,42 @@ fn a_server_that_wants_a_folder_gets_the_one_it_is_started_in() {
 }
 
 #[test]
+fn a_server_that_lists_its_commands_is_started_with_the_one_that_serves() {
+    let server = "import os, sys\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\nclass Handler(SimpleHTTPRequestHandler):\n    \
+                  protocol_version = 'HTTP/1.1'\nif __name__ == '__main__':\n    if sys.argv[1:2] != ['serve']:\n        \
+                  sys.exit('Commands:\\n  migrate   Changes the database\\n  serve     Starts the server')\n    \
+                  HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n";
+    let bench = Bench::empty().file("server.py", server).file("index.html", "page");
+    let ended = bench.run(&["init"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    assert!(toml.contains("args      = [\"serve\"]"), "{toml}");
+}
+
+#[test]
+fn bytes_of_responses_that_differ_in_length_do_not_gate_and_the_lengths_are_the_evidence() {
+    for (body, gates) in [("'x' * next(lengths)", false), ("'x' * 50", true)] {
+        let server = format!(
+            "import itertools, os\nfrom http.server import BaseHTTPRequestHandler, HTTPServer\nlengths = itertools.count(50)\n\
+             class Handler(BaseHTTPRequestHandler):\n    protocol_version = 'HTTP/1.1'\n    def do_GET(self):\n        body = ({body}).encode()\n        \
+             self.send_response(200)\n        self.send_header('content-length', str(len(body)))\n        self.end_headers()\n        \
+             self.wfile.write(body)\nif __name__ == '__main__':\n    \
+             HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n"
+        );
+        let bench = Bench::empty().file("server.py", &server);
+        let ended = bench.run(&["init"]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+        let (entry, why) = (
+            "metric    = \"wire_bytes_sent\"\ngate      = false",
+            "# the body of GET / had",
+        );
+        assert_eq!((toml.contains(entry), toml.contains(why)), (!gates, !gates), "{toml}");
+        assert_eq!(bench.run(&["list"]).code, 0);
+    }
+}
+
+#[test]
 fn a_server_that_closes_connections_gets_no_more_than_its_queue_holds() {
     for (queue, connections) in [(5, 5), (50, 10)] {
         let server = format!(

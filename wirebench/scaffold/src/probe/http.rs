@@ -26,6 +26,8 @@ const LONGEST_BODY: usize = 300;
 /// How often a request is repeated, with this pause, to check that its response is always the same.
 const REPEATS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(400);
+/// Lengths of responses that differ by more than this part of the longest say nothing of a change.
+const LENGTHS_DIFFER_BY: usize = 100;
 /// A response that takes longer, each time, waits rather than works; others go before it.
 const SLOW: Duration = Duration::from_millis(100);
 /// A path that should not exist.
@@ -59,6 +61,8 @@ struct Good {
     answer: WireResponse,
     /// Whether every repetition was the same.
     stable: bool,
+    /// The shortest and the longest body, bytes.
+    lengths: (usize, usize),
     /// Whether it repeats what only this machine knows.
     local: bool,
     /// The shortest time of its responses.
@@ -184,6 +188,7 @@ impl HttpProbe<'_> {
                         template: format!("{prefix}{}", candidate.template),
                         path,
                         why: candidate.why.clone(),
+                        lengths: (answer.body.len(), answer.body.len()),
                         answer,
                         stable: true,
                         local,
@@ -213,6 +218,8 @@ impl HttpProbe<'_> {
                     continue;
                 };
                 one.took = one.took.min(began.elapsed());
+                let length = again.body.len();
+                one.lengths = (one.lengths.0.min(length), one.lengths.1.max(length));
                 one.stable &= again.status == one.answer.status && again.body == one.answer.body;
             }
         }
@@ -301,6 +308,13 @@ fn declare(one: Good, probed: &mut ProbedServer) {
         (None, false) => "the body differs between responses, so only the status is checked".into(),
         (None, true) => format!("{length} bytes, too long to be written here or no text: only the status is checked"),
     };
+    let (shortest, longest) = one.lengths;
+    if (longest - shortest) * LENGTHS_DIFFER_BY > longest {
+        probed.varies = Some(format!(
+            "the body of GET {} had {shortest} to {longest} bytes",
+            one.path
+        ));
+    }
     let operation = HttpOperation::new("GET", one.path, one.answer.status, body);
     probed.declare(name, Operation::Http(operation), one.why, expect);
 }
@@ -321,6 +335,7 @@ mod tests {
                 fault: None,
             },
             stable: true,
+            lengths: (body.len(), body.len()),
             local: false,
             took: Duration::from_millis(1),
         }

@@ -74,6 +74,8 @@ pub(crate) struct ProbedServer {
     pub(crate) closes: bool,
     /// The connections of its load.
     pub(crate) connections: u32,
+    /// How the length of a response differs from request to request, if it does.
+    pub(crate) varies: Option<String>,
 }
 
 impl ProbedServer {
@@ -87,6 +89,7 @@ impl ProbedServer {
             questions: Vec::new(),
             closes: false,
             connections: CONNECTIONS,
+            varies: None,
         }
     }
 
