@@ -207,7 +207,7 @@ pub enum SeriesReason {
     Elsewhere,
 }
 
-/// Why no fresh rounds were measured in a second stage.
+/// Why no fresh rounds were measured in a second stage, of any series or of some.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum NoSecondStage {
@@ -227,7 +227,7 @@ pub enum NoSecondStage {
     Interrupted,
     /// No time was left in the budget.
     NoTime {
-        /// Series that need fresh rounds.
+        /// Series that need fresh rounds and have none.
         series: u32,
         /// Minutes of budget that would have been enough at the pace of this run; absent if the budget was not the reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -93,6 +93,30 @@ fn why_there_are_no_fresh_rounds_is_said() {
 }
 
 #[test]
+fn a_series_that_got_no_fresh_rounds_because_others_did_is_said_with_the_time_that_is_enough() {
+    let mut run = timed(5, 12, waits(0.3), [None, None]);
+    let mut left_out = timed(5, 0, waits(0.0), [None, None]).series.remove(0);
+    left_out.id.push('2');
+    run.series.push(left_out);
+    run.rounds_planned = 10;
+    run.spent.measure_ns = 60_000_000_000;
+    let comparison = judged(&run);
+    let Some(NoSecondStage::NoTime {
+        series: 1,
+        minutes: Some(minutes),
+    }) = comparison.method.no_second_stage
+    else {
+        panic!("{:?}", comparison.method.no_second_stage);
+    };
+    let text = terminal::render(&comparison, None);
+    assert!(text.to_lowercase().contains("no fresh rounds of 1 series"), "{text}");
+    // With ten pairs in the first stage nothing is missing.
+    run.series[1] = timed(10, 0, waits(0.0), [None, None]).series.remove(0);
+    assert_eq!(judged(&run).method.no_second_stage, None);
+    assert!(minutes > 0);
+}
+
+#[test]
 fn a_large_loss_that_a_short_first_stage_saw_is_confirmed_by_fresh_pairs() {
     let comparison = judged(&timed(5, 12, waits(0.5), [None, None]));
     for lost in [Metric::Throughput, Metric::LatencyP50] {

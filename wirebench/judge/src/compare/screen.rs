@@ -121,16 +121,25 @@ fn need(index: usize, series: &Series, tests: usize, gates: &Gates, rules: &Rule
     need
 }
 
-/// Why a run with timed series has no fresh rounds; `None` if it has some, or nothing was timed.
+/// Why a run with timed series has no fresh rounds, or none of series whose first stage had too few for a verdict; `None` if there is no
+/// such series, or nothing was timed.
 pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> Option<NoSecondStage> {
     let timed =
         || (run.series.iter()).filter(|series| series.missing_in.is_none() && pairs(series, 1).next().is_some());
-    let fresh = run
-        .series
-        .iter()
-        .any(|series| series.rounds.iter().any(|round| round.stage == 2));
-    if fresh || timed().next().is_none() {
-        return None;
+    let fresh = |series: &Series| series.rounds.iter().any(|round| round.stage == 2);
+    timed().next()?;
+    if run.series.iter().any(fresh) {
+        let of_baseline = |series: &Series| {
+            series
+                .rounds
+                .iter()
+                .filter(|round| round.variant == Variant::Baseline)
+                .count()
+        };
+        let left_out = timed().filter(|series| !fresh(series) && of_baseline(series) < FEWEST_PAIRS);
+        let series = count(left_out.count());
+        let minutes = enough_minutes(run);
+        return (series > 0).then_some(NoSecondStage::NoTime { series, minutes });
     }
     let first = (timed().flat_map(|series| &series.rounds))
         .map(|round| round.round + 1)

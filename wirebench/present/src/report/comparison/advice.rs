@@ -7,6 +7,7 @@ use crate::report::format::{declared, plain};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, is_new_call};
 use wirebench_record::comparison::{Comparison, Side};
 use wirebench_record::counts::BUSY_MACHINE;
+use wirebench_record::metric::Metric;
 use wirebench_record::reason::{MetricReason, NoSecondStage};
 use wirebench_record::run::short_commit;
 
@@ -156,6 +157,16 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
     if refused_on_a_busy_machine {
         return format!("{known} Repeat the measurement when the machine has less to do.");
     }
+    let is_of_bytes = row.metric.is_some_and(|metric| metric.metric == Metric::WireBytesSent);
+    if is_of_bytes
+        && row
+            .metric
+            .is_some_and(|metric| matches!(metric.reason, MetricReason::SpreadTooWide { .. }))
+    {
+        return format!(
+            "{known} Its responses differ in length by themselves: a [[margins]] entry with gate = false for wire_bytes_sent says so."
+        );
+    }
     if row.is_counted() {
         return format!(
             "{known} What repeats no better than this does work that requests do not cause: look for timers, background \
@@ -301,7 +312,7 @@ mod tests {
         let mut comparison = golden("inconclusive");
         let advised = |comparison: &mut Comparison, why: String| {
             for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
-                metric.metric = wirebench_record::metric::Metric::Instructions;
+                metric.metric = Metric::Instructions;
                 let side = wirebench_record::run::Variant::Baseline;
                 metric.reason = MetricReason::FigureRefused { side, why: why.clone() };
             }
@@ -314,6 +325,17 @@ mod tests {
         assert!(busy.contains("when the machine has less to do"), "{busy}");
         let quiet = advised(&mut comparison, "repetitions differ".into());
         assert!(quiet.contains("timers"), "{quiet}");
+    }
+
+    #[test]
+    fn bytes_of_responses_that_differ_in_length_blame_the_responses() {
+        let mut comparison = golden("inconclusive");
+        for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
+            metric.metric = Metric::WireBytesSent;
+            metric.reason = MetricReason::SpreadTooWide { percent: 5.0 };
+        }
+        let text = advice(&comparison).text;
+        assert!(text.contains("differ in length") && !text.contains("timers"), "{text}");
     }
 
     #[test]

@@ -182,7 +182,7 @@ pub fn no_second_stage(why: &NoSecondStage) -> String {
         NoSecondStage::NothingLookedChanged => "no fresh rounds: nothing looked changed in the first stage".into(),
         NoSecondStage::Interrupted => "no fresh rounds: the run was interrupted before them".into(),
         NoSecondStage::NoTime { series, .. } => {
-            format!("no fresh rounds: no time was left in the budget for the {series} series that need them")
+            format!("no fresh rounds of {series} series that need them: no time was left in the budget")
         }
         NoSecondStage::Elsewhere => format!("no fresh rounds: {ELSEWHERE}"),
         NoSecondStage::Text { text } => text.clone(),
