@@ -266,6 +266,19 @@ fn what_valgrind_cannot_run_keeps_its_other_figures() {
 }
 
 #[test]
+fn a_counted_server_is_told_to_use_one_thread() {
+    let place = tempfile::tempdir().unwrap();
+    let told = place.path().join("told");
+    let script = format!(
+        "echo $GOMAXPROCS $TOKIO_WORKER_THREADS $RAYON_NUM_THREADS > {}",
+        told.display()
+    );
+    let bench = of_random_lengths(&["sh", "-c", &script]);
+    assert_eq!(bench.run(&["count"]).code, 1, "it ends before it listens");
+    assert_eq!(std::fs::read_to_string(told).unwrap(), "1 1 1\n");
+}
+
+#[test]
 fn a_server_that_never_gets_ready_or_crashes_fails_its_series_alone() {
     let bench = counting()
         .c_server("never", "never-ready", "ready_timeout = \"300ms\"")
