@@ -86,13 +86,13 @@ impl Launcher<'_> {
         let mut tried: Vec<String> = Vec::new();
         let mut longest = Duration::ZERO;
         let mut waiting: VecDeque<PortSetting> = settings.iter().cloned().collect();
-        let mut is_plain = true;
+        let mut has_argument = false;
         loop {
-            if waiting.is_empty() && own.is_none() && longest <= AT_ONCE && std::mem::take(&mut is_plain) {
+            if waiting.is_empty() && !has_argument && own.is_none() && longest <= AT_ONCE {
+                has_argument = true;
                 let arguments = serving_commands(&self.output()).into_iter().chain([FOLDER.to_owned()]);
-                waiting = arguments
-                    .flat_map(|first| settings.iter().map(move |setting| setting.after(&first)))
-                    .collect();
+                let with = |argument: String| settings.iter().map(move |setting| setting.after(&argument));
+                waiting = arguments.flat_map(with).collect();
             }
             let Some(setting) = waiting.pop_front() else { break };
             let began = Instant::now();
