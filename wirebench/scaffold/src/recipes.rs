@@ -223,14 +223,12 @@ fn tries(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hi
         Packages::Any => all.iter().find(has_manifest),
         Packages::Own | Packages::System => Some(recipe),
     };
-    let with = |recipe| {
-        let projects = Project::all(files, recipe, folder);
-        let programs = projects
-            .iter()
-            .filter_map(|project| program(files, recipe, start, hit, project));
-        programs.collect()
-    };
-    recipe.map_or_else(Vec::new, with)
+    let Some(recipe) = recipe else { return Vec::new() };
+    let projects = Project::all(files, recipe, folder);
+    let programs = projects
+        .iter()
+        .filter_map(|project| program(files, recipe, start, hit, project));
+    programs.collect()
 }
 
 fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &Project) -> Option<Program> {

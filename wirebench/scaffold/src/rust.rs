@@ -124,8 +124,8 @@ fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Manifest) -> im
     })
 }
 
-/// The folder of the workspace that the package in a folder belongs to, where Cargo puts what it builds: that folder, the examined one, or one
-/// above it (`../`).
+/// The folder of the Cargo workspace that a package belongs to. Cargo puts there what it builds. It is the package's own folder, the examined
+/// one (empty), or one above it (`../`).
 fn workspace<'a>(files: &'a Files, folder: &'a str) -> &'a str {
     const MANIFEST: &str = "Cargo.toml";
     let is_workspace = |text: &str| text.lines().any(|line| line.trim_start().starts_with("[workspace"));

@@ -238,13 +238,19 @@ start = time.time()
 server.serve_forever()
 "#;
     let bench = Bench::empty().file("server.py", server);
-    let ended = bench.run(&["init"]);
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    let toml = declared(&bench);
     assert!(
         toml.contains("request   = { path = \"/\" }") && toml.contains("body = \"page\""),
         "{toml}"
     );
+}
+
+/// The declaration that `init` writes.
+#[track_caller]
+fn declared(bench: &Bench) -> String {
+    let ended = bench.run(&["init"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    fs::read_to_string(bench.path("wirebench.toml")).unwrap()
 }
 
 #[test]
@@ -253,9 +259,7 @@ fn a_server_that_wants_a_folder_gets_the_one_it_is_started_in() {
                   protocol_version = 'HTTP/1.1'\nif __name__ == '__main__':\n    if len(sys.argv) < 2:\n        sys.exit('usage: server FOLDER')\n    \
                   os.chdir(sys.argv[1])\n    HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n";
     let bench = Bench::empty().file("server.py", server).file("index.html", "page");
-    let ended = bench.run(&["init"]);
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    let toml = declared(&bench);
     assert!(toml.contains("args      = [\".\"]"), "{toml}");
 }
 
@@ -266,9 +270,7 @@ fn a_server_that_lists_its_commands_is_started_with_the_one_that_serves() {
                   sys.exit('Commands:\\n  migrate   Changes the database\\n  serve     Starts the server')\n    \
                   HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n";
     let bench = Bench::empty().file("server.py", server).file("index.html", "page");
-    let ended = bench.run(&["init"]);
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    let toml = declared(&bench);
     assert!(toml.contains("args      = [\"serve\"]"), "{toml}");
 }
 
@@ -283,9 +285,7 @@ fn bytes_of_responses_that_differ_in_length_do_not_gate_and_the_lengths_are_the_
              HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n"
         );
         let bench = Bench::empty().file("server.py", &server);
-        let ended = bench.run(&["init"]);
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
-        let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+        let toml = declared(&bench);
         let (entry, why) = (
             "metric    = \"wire_bytes_sent\"\ngate      = false",
             "# the body of GET / had",
@@ -303,9 +303,7 @@ fn a_server_that_closes_connections_gets_no_more_than_its_queue_holds() {
              if __name__ == '__main__':\n    Server(('127.0.0.1', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n"
         );
         let bench = Bench::empty().file("server.py", &server).file("index.html", "page");
-        let ended = bench.run(&["init"]);
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
-        let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+        let toml = declared(&bench);
         let load = format!("load      = {{ connections = {connections}, duration = \"5s\" }}");
         assert!(
             toml.contains("builtin_drivers = [\"ab\"]") && toml.contains(&load),

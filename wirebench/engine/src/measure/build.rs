@@ -91,8 +91,8 @@ impl Builder {
         (cached.is_file() && self.is_locked()).then_some(cached)
     }
 
-    /// Whether the workspace commits its `Cargo.lock`, as libraries do not. Without it, Cargo chooses the versions of dependencies: a revision
-    /// takes those of the project, so that a release of a dependency in between is no difference of the two sides.
+    /// Whether the workspace commits its `Cargo.lock`; libraries do not. Without it, Cargo chooses the versions of dependencies. A revision
+    /// then takes the lock file of the project, so that both sides are built with the same versions.
     fn is_locked(&self) -> bool {
         *self.locked.get_or_init(|| {
             let Some(lock) = self.lock_of(&self.folder) else {

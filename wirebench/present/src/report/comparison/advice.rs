@@ -157,12 +157,10 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
     if refused_on_a_busy_machine {
         return format!("{known} Repeat the measurement when the machine has less to do.");
     }
-    let is_of_bytes = row.metric.is_some_and(|metric| metric.metric == Metric::WireBytesSent);
-    if is_of_bytes
-        && row
-            .metric
-            .is_some_and(|metric| matches!(metric.reason, MetricReason::SpreadTooWide { .. }))
-    {
+    let varies_in_bytes = row.metric.is_some_and(|metric| {
+        metric.metric == Metric::WireBytesSent && matches!(metric.reason, MetricReason::SpreadTooWide { .. })
+    });
+    if varies_in_bytes {
         return format!(
             "{known} Its responses differ in length by themselves: a [[margins]] entry with gate = false for wire_bytes_sent says so."
         );
