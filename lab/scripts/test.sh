@@ -16,24 +16,27 @@ programs() {
     jq --raw-output 'select(.executable != null and .profile.test and (.manifest_path | endswith("lab/programs/Cargo.toml"))) | .executable'
 }
 
-# tests → the output of all of them, then one line over all
+# tests PROGRAM… → the output of all of them, which run side by side, then one line over all
 tests() {
-  local output status=0 program
-  output="$(mktemp)"
+  local outputs pids=() pid status=0 program
+  outputs="$(mktemp -d)"
   for program in "$@"; do
-    (cd lab/programs && "$program" --test-threads=2) 2>&1 | tee -a "$output" || status=$?
+    (cd lab/programs && "$program" --test-threads=2) >"$outputs/$(basename "$program")" 2>&1 &
+    pids+=($!)
   done
-  node --test --test-reporter=spec lab/programs/tests/page.test.js 2>&1 | tee -a "$output" || status=$?
+  node --test --test-reporter=spec lab/programs/tests/page.test.js >"$outputs/page" 2>&1 || status=$?
+  for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
+  cat "$outputs"/*
   awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }
-    END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
-  rm -f "$output"
+    END { print passed + 0 " passed, " failed + 0 " failed" }' "$outputs"/*
+  rm -rf "$outputs"
   return "$status"
 }
 
 main() {
   local found
   cd "$root"
-  export PATH="$tools/bin:$PATH" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+  export PATH="$tools/bin:$PATH" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
   step "packages" && if [[ ! -d lab/servers/gateway-node/node_modules ]]; then npm ci --prefix lab/servers/gateway-node --ignore-scripts --no-audit --no-fund; fi
   step "shell scripts" && git ls-files 'lab/*.sh' | xargs shellcheck
   step "driver samples" && drivers/lib/check-samples --from lab/drivers

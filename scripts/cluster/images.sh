@@ -43,7 +43,8 @@ servers() {
     echo "$WIREBENCH_SERVERS"
     return
   fi
-  CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+  # As test.sh builds them, so that most is there.
+  CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
     cargo build --quiet --release --locked --package gateway --manifest-path "$root/Cargo.toml" >&2
   echo "$root/target/release"
 }

@@ -1,11 +1,12 @@
 // Units, reasons and whatever else is free text is text on every page, and nothing else; hostile names are not even read.
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { clean, drawn, start, visit } from '../lib/browser.js';
 import { history, run, series, steady } from '../lib/history.js';
 import { CORPUS, injected } from '../lib/hostile.js';
+import { nightly } from '../lib/nightly.js';
 import { settled } from '../lib/settled.js';
 import { build, folder } from '../lib/sites.js';
 import { files, madeUp } from '../lib/where.js';
@@ -95,11 +96,19 @@ async function data() {
 let browser;
 before(async () => { browser = await start(); });
 
-/** Opens every page of a site as a visitor would: looks, points, opens what opens. */
+/** At most that many of the paths in each folder, evenly. */
+function some(paths, most) {
+  return [...new Set(paths.map(dirname))].flatMap((folder) => {
+    const own = paths.filter((path) => dirname(path) === folder);
+    return own.filter((_, i) => i % Math.ceil(own.length / most) === 0);
+  });
+}
+
+/** Opens pages of a site as a visitor would: looks, points, opens what opens. By day at most `most` of a folder, at night all. */
 async function walk(out, most) {
   const site = await visit(browser, out);
   const paths = await files(out, '.html');
-  const kept = paths.filter((path, i) => !path.startsWith('series/') || i % Math.ceil(paths.length / most) === 0);
+  const kept = nightly ? some(paths, most) : paths;
   const page = await site.open('about.html');
   let said = '';
   for (const path of kept) {
@@ -121,7 +130,7 @@ async function walk(out, most) {
 
 describe('hostile text', () => {
   test('in summaries: series, failures, machines, references, releases, acceptances', async () => {
-    const { site, said } = await walk(await build(await months()), 10);
+    const { site, said } = await walk(await build(await months()), 6);
     const shown = CORPUS.filter((one) => said.includes(one));
     assert.ok(shown.length >= 4, `shown as text: ${shown}`);
     const page = await site.open('index.html?show=all');
@@ -146,9 +155,10 @@ describe('hostile text', () => {
   test('in the address', async () => {
     const site = await visit(browser, await build(await history({ runs: Array.from({ length: 8 }, (_, i) => run(i, Date.UTC(2026, 0, 1 + i))), series: [series('a@b@c', steady(8))] })));
     const page = await site.open('about.html');
-    for (const text of CORPUS) {
+    for (const [turn, text] of CORPUS.entries()) {
       const value = encodeURIComponent(text);
-      for (const path of [`series/a.b.c.html?metric=${value}&from=${value}&to=${value}&pin=${value}&with=${value},${value}`, `index.html?q=${value}&show=${value}`, `compare/index.html?a=${value}&b=${value}#${value}`]) {
+      const paths = [`series/a.b.c.html?metric=${value}&from=${value}&to=${value}&pin=${value}&with=${value},${value}`, `index.html?q=${value}&show=${value}`, `compare/index.html?a=${value}&b=${value}#${value}`];
+      for (const path of paths.filter((_, i) => !nightly || i === turn % paths.length)) {
         await page.go(path);
         await settled(page);
         await page.waitForFunction(() => !document.querySelector('#choose') || document.querySelector('#choose > div:not(:empty)'));
@@ -161,12 +171,12 @@ describe('hostile text', () => {
   test('in whole runs and their comparisons', async () => {
     const made = await folder();
     await runs(made);
-    const { kept } = await walk(await build(made), 6);
+    const { kept } = await walk(await build(made), 4);
     assert.ok(kept.some((path) => /^run\/2/.test(path)) && kept.some((path) => /^compare\/2/.test(path)), String(kept));
   });
 
   test('in an imported history', async () => {
-    const { site } = await walk(await build('--from', await data()), 10);
+    const { site } = await walk(await build('--from', await data()), 5);
     const page = await site.open('index.html?show=all');
     const text = await page.locator('body').textContent();
     for (const one of CORPUS.slice(0, 8)) assert.ok(text.includes(one), `shown as text: ${one}`);

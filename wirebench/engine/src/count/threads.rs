@@ -105,7 +105,7 @@ impl Thread {
         let Ok(length) = self.stat.read_at(&mut buffer, 0) else {
             return State::Gone;
         };
-        let named = buffer[..length].windows(2).rposition(|pair| pair == b") ");
+        let named = buffer[..length].iter().rposition(|byte| *byte == b')');
         match named.and_then(|end| buffer.get(end + 2)) {
             Some(b'S') => State::Waits,
             Some(b'Z' | b'X') | None => State::Gone,
