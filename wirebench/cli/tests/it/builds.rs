@@ -47,6 +47,8 @@ fn a_build_runs_once_in_the_folder_of_each_side() {
         let line = ended.stderr.lines().find(|line| line.starts_with(side));
         assert!(line.is_some_and(|line| line.contains("): `sh -c ")), "{}", ended.stderr);
     }
+    // What a build prints is not data.
+    assert!(!ended.stdout.contains("to stdout") && ended.stderr.contains("to stdout"));
     let record = bench.record();
     for id in ["ask@one@hey", "ask@two@hey"] {
         for side in ["baseline", "candidate"] {
@@ -63,13 +65,6 @@ fn a_build_runs_once_in_the_folder_of_each_side() {
     for folder in [bench.path("."), tree] {
         assert_eq!(fs::read_to_string(folder.join("out/log")).unwrap(), "built\n");
     }
-}
-
-#[test]
-fn what_a_build_prints_is_not_data() {
-    let bench = project(&making());
-    let ended = bench.run(&["run", "--rounds", "1"]);
-    assert!(!ended.stdout.contains("to stdout") && ended.stderr.contains("to stdout"));
 }
 
 #[test]

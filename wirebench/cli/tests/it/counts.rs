@@ -108,6 +108,7 @@ fn a_dearer_request_is_regressed_named_by_its_function_and_fails_the_gate() {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn one_more_allocation_is_found() {
     let bench = counting().c_server("c", "alloc=10", "");
     let (metrics, _) = compared(&bench, "more", &c("alloc=10"), &c("alloc=11"));
@@ -174,15 +175,8 @@ fn assert_more_bytes_are_no_all_clear(metrics: &Value) {
 }
 
 #[test]
-fn equal_code_whose_responses_vary_in_length_never_changes() {
-    let bench = of_random_lengths(&[&built::c_server().to_string_lossy(), "random"]);
-    let (_, equal) = compared(&bench, "equal", &c("random"), &c("random"));
-    assert_no_verdict_by_chance(&equal);
-}
-
-#[test]
 #[ignore = "nightly"]
-fn equal_code_whose_responses_vary_in_length_never_changes_again_and_longer_responses_are_no_all_clear() {
+fn equal_code_whose_responses_vary_in_length_never_changes_and_longer_responses_are_no_all_clear() {
     let bench = of_random_lengths(&[&built::c_server().to_string_lossy(), "random"]);
     let (_, equal) = compared(&bench, "equal", &c("random"), &c("random"));
     assert_no_verdict_by_chance(&equal);

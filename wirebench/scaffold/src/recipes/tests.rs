@@ -140,6 +140,18 @@ fn each_main_package_of_go_that_serves_is_a_program() {
 }
 
 #[test]
+fn a_file_of_go_without_a_module_is_built_alone() {
+    assert_told(
+        &[("backend/main.go", GO_MAIN)],
+        &[(
+            "backend",
+            "go build -o .wirebench/bin/backend backend/main.go",
+            ".wirebench/bin/backend",
+        )],
+    );
+}
+
+#[test]
 fn a_main_package_of_go_that_only_calls_another_serves_what_that_does() {
     let pairs = [
         ("go.mod", "module example.org/shop/v2\n"),
@@ -482,6 +494,18 @@ fn ruby_and_php_are_started_by_what_they_bring() {
             ("server", "", "php -S {address} -t public"),
         ],
     );
+}
+
+#[test]
+fn a_site_of_php_in_one_page_is_started_whatever_its_name_unless_there_is_an_index() {
+    let page = (
+        "files.php",
+        "<?php $path = $_GET['p']; ?>\n<!DOCTYPE html>\n<html><body><?= $path ?></body></html>\n",
+    );
+    let part = ("header.php", "<html><head><title><?= $title ?></title></head>\n");
+    assert_told(&[page, part], &[("files", "", "php -S {address} files.php")]);
+    let index = ("index.php", "<?php echo 'shop';\n");
+    assert_told(&[page, part, index], &[("server", "", "php -S {address} -t ."); 2]);
 }
 
 #[test]
