@@ -46,7 +46,7 @@ inner_tests() {
 tests() {
   local output beside pids=() pid status=0
   output="$(mktemp)" && beside="$(mktemp -d)"
-  # Tests ask whether the servers are right, not how fast they are: hardly optimised they build in a third of the time.
+  # Tests ask whether the servers are right, not how fast they are: hardly optimised they build in less than half the time.
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
   # As setup.sh builds the load generators: what Go's own packages compile to is there.
   export CGO_ENABLED=0

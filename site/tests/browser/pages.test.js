@@ -15,7 +15,7 @@ const SCHEMES = ['light', 'dark'];
 /** With open folds a page shows everything that it shows with closed ones. */
 const FOLDS = nightly ? ['open'] : ['closed', 'open'];
 
-/** The first page of a kind is looked at in both schemes; every other one in one, by turns. */
+/** Pages of one kind come from one template. */
 const kind = (path) => path.replace(/[^/]+\.html$/, (file) => (path.includes('/') && file !== 'index.html' ? '*' : file));
 
 const pages = new Map();
@@ -58,12 +58,12 @@ async function look(site, path, scheme) {
   clean(page, `${path} (${scheme})`);
 }
 
-/** Looks at every page of a site; every day at the first of each kind. */
+/** Looks at every page of a site, at the first of a kind in both schemes, at others in one, by turns; by day at the first of each kind in one. */
 function every(paths, site) {
   const seen = new Set();
   for (const [turn, path] of paths.entries()) {
     const known = seen.has(kind(path));
-    const schemes = known ? [SCHEMES[turn % SCHEMES.length]] : SCHEMES;
+    const schemes = known || nightly ? [SCHEMES[turn % SCHEMES.length]] : SCHEMES;
     seen.add(kind(path));
     test(path, { skip: known && nightly }, async () => { for (const scheme of schemes) await look(await site(), path, scheme); });
   }
