@@ -12,6 +12,8 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 tools="${WIREBENCH_TOOLS:-$root/.tools}"
 # shellcheck source=scripts/lib/beside.sh
 source "$root/scripts/lib/beside.sh"
+# shellcheck source=scripts/lib/tests.sh
+source "$root/scripts/lib/tests.sh"
 
 step() { printf '\n== %s\n' "$1"; }
 
@@ -37,35 +39,33 @@ site_tests() {
   git ls-files 'site/tests/*.test.js' | xargs node --test --test-concurrency=2 --test-reporter=spec
 }
 
-# inner_tests → cargo's output: all of Rust but those through the command line, which are the programs named `it`
-inner_tests() {
+# other_rust_tests → cargo's output: all Rust tests but the end-to-end tests, whose target is named `it`
+other_rust_tests() {
   linted --lib --test '[!i]*' --no-fail-fast
 }
 
 # tests → the output of cargo and of node, then one line over all test programs
 tests() {
-  local output beside pids=() pid status=0
-  output="$(mktemp)" && beside="$(mktemp -d)"
-  # Tests ask whether the servers are right, not how fast they are: hardly optimised they build in less than half the time.
-  export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
-  # As setup.sh builds the load generators: what Go's own packages compile to is there.
+  local outputs pids=() pid status=0
+  outputs="$(mktemp -d)"
+  build_servers_fast
+  # setup.sh builds the load generators with this setting, so Go's standard library is compiled already.
   export CGO_ENABLED=0
-  # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long. Many tests wait for loads,
-  # so three at a time, with the others beside them, keep two cores busy.
-  site_tests >"$beside/site" 2>&1 &
+  # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long. Many
+  # end-to-end tests wait for loads: three of them at a time and the other tests keep two cores busy.
+  site_tests >"$outputs/site" 2>&1 &
   pids+=($!)
-  inner_tests >"$beside/inner" 2>&1 &
+  other_rust_tests >"$outputs/rust" 2>&1 &
   pids+=($!)
-  linted --test it --no-fail-fast -- --test-threads=3 2>&1 | tee "$output" || status=$?
+  linted --test it --no-fail-fast -- --test-threads=3 2>&1 | tee "$outputs/it" || status=$?
   for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
-  cat "$beside"/* | tee -a "$output"
+  cat "$outputs/site" "$outputs/rust"
   # Some of the nightly tests need an idle machine.
   if [[ -n "${WIREBENCH_NIGHTLY:-}" ]]; then
-    linted --lib --tests --no-fail-fast -- --ignored --test-threads=1 2>&1 | tee -a "$output" || status=$?
+    linted --lib --tests --no-fail-fast -- --ignored --test-threads=1 2>&1 | tee "$outputs/nightly" || status=$?
   fi
-  awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }
-    END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
-  rm -rf "$output" "$beside"
+  totals "$outputs"/*
+  rm -rf "$outputs"
   return "$status"
 }
 

@@ -7,6 +7,9 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 tools="${WIREBENCH_TOOLS:-$root/.tools}"
 
+# shellcheck source=scripts/lib/tests.sh
+source "$root/scripts/lib/tests.sh"
+
 step() { printf '\n== %s\n' "$1"; }
 
 # programs → the test programs of the laboratory, built with the product's, so that what they share is built once
@@ -27,8 +30,7 @@ tests() {
   node --test --test-reporter=spec lab/programs/tests/page.test.js >"$outputs/page" 2>&1 || status=$?
   for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
   cat "$outputs"/*
-  awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }
-    END { print passed + 0 " passed, " failed + 0 " failed" }' "$outputs"/*
+  totals "$outputs"/*
   rm -rf "$outputs"
   return "$status"
 }
@@ -36,9 +38,10 @@ tests() {
 main() {
   local found
   cd "$root"
-  export PATH="$tools/bin:$PATH" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
+  export PATH="$tools/bin:$PATH"
+  build_servers_fast
   step "packages" && if [[ ! -d lab/servers/gateway-node/node_modules ]]; then npm ci --prefix lab/servers/gateway-node --ignore-scripts --no-audit --no-fund; fi
-  step "shell scripts" && git ls-files 'lab/*.sh' | xargs shellcheck
+  step "shell scripts" && git ls-files 'lab/*.sh' scripts/lib/tests.sh | xargs shellcheck
   step "driver samples" && drivers/lib/check-samples --from lab/drivers
   step "peers' page" && lab/scripts/peers.sh --render | diff - lab/docs/PEERS.md
   step "build" && found="$(programs)"
