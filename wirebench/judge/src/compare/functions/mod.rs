@@ -126,7 +126,7 @@ const EQUAL_COSTS: f64 = 0.1;
 const MOVED_AT_MOST: f64 = 0.2;
 
 /// Own costs that differ by less, in instructions and as a share, are those of one program: what a goroutine runs twice when its
-/// stack grows took up to 11.
+/// stack grows took up to 14.
 const SAME_BY_ITSELF: (f64, f64) = (16.0, 0.001);
 
 /// The cost of one function or system call. Functions with one name are added up.
