@@ -12,8 +12,6 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 tools="${WIREBENCH_TOOLS:-$root/.tools}"
 # CPU time that the slow servers waste in each request, ns, in each of three tiers: about a fifth of what a request costs them.
 burn="${WIREBENCH_BURN_NS:-8000}"
-# shellcheck source=scripts/lib/tests.sh
-source "$root/scripts/lib/tests.sh"
 user='{"User":"65532:65532","Env":["PATH=/bin:/usr/bin"]}'
 
 # add ROOTFS PROGRAM… → the programs in ROOTFS/bin, with the shared libraries they need at their places
@@ -45,7 +43,6 @@ servers() {
     echo "$WIREBENCH_SERVERS"
     return
   fi
-  build_servers_fast
   cargo build --quiet --release --locked --package gateway --manifest-path "$root/Cargo.toml" >&2
   echo "$root/target/release"
 }

@@ -1,7 +1,7 @@
 //! Comparisons assembled from the rounds of a recorded run. A block is everything that was measured back to back in one
 //! round. Blocks stay whole and keep their order, so that drift and autocorrelation stay as they were.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -40,9 +40,9 @@ impl Replay {
                 run.id
             ));
         }
-        let rounds = run.series.iter().flat_map(|series| &series.rounds);
-        let numbers: BTreeSet<u32> = rounds.map(|round| round.round).collect();
-        let block = |number| run.series.iter().map(|series| pair(series, number)).collect();
+        let mut pairs: Vec<_> = run.series.iter().map(good_pairs).collect();
+        let numbers: BTreeSet<u32> = pairs.iter().flat_map(BTreeMap::keys).copied().collect();
+        let block = |number| pairs.iter_mut().map(|series| series.remove(&number)).collect();
         let blocks: Vec<Vec<_>> = numbers.into_iter().filter_map(block).collect();
         let found = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
         if found < first_stage {
@@ -128,14 +128,21 @@ pub(super) struct Drawn {
     pub(super) is_short: bool,
 }
 
-/// The good pair of a series in a block.
-fn pair(series: &Series, number: u32) -> Option<(Round, Round)> {
+/// The good pairs of a series, by block.
+fn good_pairs(series: &Series) -> BTreeMap<u32, (Round, Round)> {
+    let usable = |round: &&Round| round.status == RoundStatus::Ok && round.dropped.is_none();
     let of = |variant| {
-        let mine = |round: &&Round| round.variant == variant && round.round == number;
-        let usable = |round: &&Round| round.status == RoundStatus::Ok && round.dropped.is_none();
-        series.rounds.iter().filter(mine).find(usable).cloned()
+        let mine = series
+            .rounds
+            .iter()
+            .filter(usable)
+            .filter(move |round| round.variant == variant);
+        // Of several rounds of one number the first counts.
+        mine.rev().map(|round| (round.round, round)).collect::<BTreeMap<_, _>>()
     };
-    of(Variant::Baseline).zip(of(Variant::Candidate))
+    let (baseline, candidate) = (of(Variant::Baseline), of(Variant::Candidate));
+    let pair = |(number, base): (&u32, &&Round)| Some((*number, ((*base).clone(), (*candidate.get(number)?).clone())));
+    baseline.iter().filter_map(pair).collect()
 }
 
 #[expect(clippy::cast_sign_loss, reason = "saturates, and is positive")]
