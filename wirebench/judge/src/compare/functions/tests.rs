@@ -50,26 +50,23 @@ fn without_whole_call_stacks_only_what_changed_by_itself_is_named_and_its_callee
     );
     assert_eq!(names(&baseline, &twice), ["main.order +172", "json.Marshal +400"]);
     // On a busy machine stacks grow in other places, so that functions are entered once more now and then.
-    let entered = |total, functions: [&str; 3]| counts(total, &functions);
-    let busy = [
-        entered(
-            50_000.0,
-            [
-                "main.func1 65 - 26195 1",
-                "main.order 274 - 3254 2.05",
-                "main.render 130 - 9600 6.03",
-            ],
-        ),
-        entered(
-            60_000.0,
-            [
-                "main.func1 79 - 26195 1.4",
-                "main.order 316 - 3296 2.16",
-                "main.render 260 - 19200 11.05",
-            ],
-        ),
-    ];
-    assert_eq!(names(&busy[0], &busy[1]), ["main.order +172"]);
+    let before = counts(
+        50_000.0,
+        &[
+            "main.func1 59.9 - 26195 0.88",
+            "main.order 274 - 3254 2.05",
+            "main.render 130 - 9600 6.03",
+        ],
+    );
+    let after = counts(
+        60_000.0,
+        &[
+            "main.func1 75.4 - 26195 1.34",
+            "main.order 316 - 3296 2.16",
+            "main.render 260 - 19200 11.05",
+        ],
+    );
+    assert_eq!(names(&before, &after), ["main.order +172"]);
     let extracted = counts(
         50_100.0,
         &[
