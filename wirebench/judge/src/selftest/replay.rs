@@ -130,19 +130,18 @@ pub(super) struct Drawn {
 
 /// The good pairs of a series, by block.
 fn good_pairs(series: &Series) -> BTreeMap<u32, (Round, Round)> {
-    let usable = |round: &&Round| round.status == RoundStatus::Ok && round.dropped.is_none();
-    let of = |variant| {
-        let mine = series
-            .rounds
-            .iter()
-            .filter(usable)
-            .filter(move |round| round.variant == variant);
+    let good = |variant| -> BTreeMap<u32, &Round> {
+        let usable = |round: &&Round| round.status == RoundStatus::Ok && round.dropped.is_none();
+        let mine = series.rounds.iter().filter(|round| round.variant == variant);
         // Of several rounds of one number the first counts.
-        mine.rev().map(|round| (round.round, round)).collect::<BTreeMap<_, _>>()
+        mine.filter(usable).rev().map(|round| (round.round, round)).collect()
     };
-    let (baseline, candidate) = (of(Variant::Baseline), of(Variant::Candidate));
-    let pair = |(number, base): (&u32, &&Round)| Some((*number, ((*base).clone(), (*candidate.get(number)?).clone())));
-    baseline.iter().filter_map(pair).collect()
+    let candidates = good(Variant::Candidate);
+    let pair = |(number, baseline): (u32, &Round)| {
+        let candidate = *candidates.get(&number)?;
+        Some((number, (baseline.clone(), candidate.clone())))
+    };
+    good(Variant::Baseline).into_iter().filter_map(pair).collect()
 }
 
 #[expect(clippy::cast_sign_loss, reason = "saturates, and is positive")]
