@@ -63,4 +63,4 @@ none_left() {
 
 record() { jq --exit-status "$1" "$run/run.json" >/dev/null || { jq --compact-output '[.status, .reason, (.series[] | .id, .reason)]' "$run/run.json"; return 1; }; }
 
-said() { grep --quiet --extended-regexp "$1" "$work/said" || { say "expected to be said: $1"; return 1; }; }
+said() { grep --quiet --extended-regexp --regexp "$1" "$work/said" || { say "expected to be said: $1"; return 1; }; }

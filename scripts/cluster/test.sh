@@ -20,12 +20,34 @@ good="$images-servers:$tag"
 passed=0
 failed=0
 short=(
+  a_cluster_that_cannot_be_found_is_told
   the_overlays_are_rendered_as_they_are_committed
   every_manifest_passes_the_api_server_s_strict_validation
   an_image_that_does_not_exist_is_a_recorded_failure
   after_kill_9_nothing_is_left_a_minute_later
   without_rights_there_is_a_clear_error
 )
+
+# refused WORDS ARGUMENT… → a run with the kubeconfig $work/nowhere.conf ends at once, says so, and leaves no folder
+refused() {
+  local words=$1 status=0
+  shift
+  KUBECONFIG="$work/nowhere.conf" timeout 60 "${short_run[@]}" --overlay http "$@" >"$work/said" 2>&1 || status=$?
+  [ "$status" = 1 ]
+  said "$words"
+  [ ! -e "$work/out" ]
+}
+
+test_a_cluster_that_cannot_be_found_is_told() {
+  rm -rf "$work/out" "$work/nowhere.conf"
+  refused 'no cluster: neither KUBECONFIG nor ~/.kube/config names one; set KUBECONFIG'
+  refused '--context here: cannot be used; .*get-contexts' --context here
+  kubectl --kubeconfig "$work/nowhere.conf" config set-cluster c --server http://127.0.0.1:1 >/dev/null
+  kubectl --kubeconfig "$work/nowhere.conf" config set-context here --cluster c >/dev/null
+  kubectl --kubeconfig "$work/nowhere.conf" config use-context here >/dev/null
+  refused 'the Kubernetes API at http://127.0.0.1:1 does not answer: .*refused'
+  refused '--context elsewhere: cannot be used; .*get-contexts' --context elsewhere
+}
 
 test_the_overlays_are_rendered_as_they_are_committed() {
   local overlay
@@ -121,7 +143,9 @@ test_an_evicted_load_pod_fails_its_round_and_no_other() {
     sleep 0.2
   done
   pod="${pod#pod/}"
-  printf '{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"%s","namespace":"%s"}}' "$pod" "$namespace" |
+  # Between two rounds nothing fails: the next one waits for another pod.
+  until kubectl exec --namespace "$namespace" "$pod" -- sh -c 'grep -qx hey /proc/[0-9]*/comm'; do kill -0 "$runner"; done
+  printf '{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"%s","namespace":"%s"},"deleteOptions":{"gracePeriodSeconds":0}}' "$pod" "$namespace" |
     kubectl create --raw "/api/v1/namespaces/$namespace/pods/$pod/eviction" --filename - >/dev/null
   wait "$runner" || true
   run="$(compgen -G "$work/out/*" | head -n 1)"

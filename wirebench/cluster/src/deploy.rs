@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
-use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
+use serde_json::Value;
 
-use crate::api::Cluster;
+use crate::kubectl::{Cluster, pod_name};
 use crate::names::Names;
 use crate::overlay::{Adaptation, Address, Overlay};
 
@@ -39,11 +39,11 @@ impl Target {
     ///
     /// # Errors
     /// When the API refuses an object.
-    pub(crate) async fn apply(cluster: &Cluster, overlay: &Overlay, adapt: &Adaptation<'_>) -> anyhow::Result<Self> {
+    pub(crate) fn apply(cluster: &Cluster, overlay: &Overlay, adapt: &Adaptation<'_>) -> anyhow::Result<Self> {
         let mut addresses = Vec::new();
         let mut address = None;
         for (name, service) in overlay.services(adapt) {
-            let made = cluster.create(&service).await?;
+            let made = cluster.create(&service)?;
             let ip = made["spec"]["clusterIP"]
                 .as_str()
                 .context("a Service without an address")?;
@@ -60,7 +60,7 @@ impl Target {
             });
         }
         for object in overlay.others(adapt, &addresses) {
-            cluster.create(&object).await?;
+            cluster.create(&object)?;
         }
         Ok(Self {
             names: adapt.names.clone(),
@@ -74,17 +74,17 @@ impl Target {
     ///
     /// # Errors
     /// When a pod does not get ready in time, or cannot: with the reason, and the end of its log.
-    pub(crate) async fn wait(&self, cluster: &Cluster) -> anyhow::Result<()> {
-        wait(cluster, &self.names.selector(), self.pods).await.map(drop)
+    pub(crate) fn wait(&self, cluster: &Cluster) -> anyhow::Result<()> {
+        wait(cluster, &self.names.selector(), self.pods).map(drop)
     }
 
     /// The names of the pods, all of which are ready.
     ///
     /// # Errors
     /// When a pod is not ready.
-    pub(crate) async fn ready_pods(&self, cluster: &Cluster) -> anyhow::Result<Vec<String>> {
-        let pods = cluster.pods(&self.names.selector()).await?;
-        let ready: Vec<String> = pods.iter().filter(|pod| is_ready(pod)).map(name).collect();
+    pub(crate) fn ready_pods(&self, cluster: &Cluster) -> anyhow::Result<Vec<String>> {
+        let pods = cluster.pods(&self.names.selector())?;
+        let ready: Vec<String> = pods.iter().filter(|pod| is_ready(pod)).map(pod_name).collect();
         if ready.len() == self.pods {
             return Ok(ready);
         }
@@ -92,7 +92,7 @@ impl Target {
             "{} of {} server pods are ready{}",
             ready.len(),
             self.pods,
-            why(cluster, &pods).await
+            why(cluster, &pods)
         ))
     }
 }
@@ -101,11 +101,11 @@ impl Target {
 ///
 /// # Errors
 /// When a pod does not get ready in time, or cannot.
-pub(crate) async fn wait(cluster: &Cluster, selector: &str, count: usize) -> anyhow::Result<Vec<String>> {
+pub(crate) fn wait(cluster: &Cluster, selector: &str, count: usize) -> anyhow::Result<Vec<String>> {
     let deadline = Instant::now() + READY_TIMEOUT;
     loop {
-        let pods = cluster.pods(selector).await?;
-        let ready: Vec<String> = pods.iter().filter(|pod| is_ready(pod)).map(name).collect();
+        let pods = cluster.pods(selector)?;
+        let ready: Vec<String> = pods.iter().filter(|pod| is_ready(pod)).map(pod_name).collect();
         if ready.len() == count {
             return Ok(ready);
         }
@@ -119,21 +119,21 @@ pub(crate) async fn wait(cluster: &Cluster, selector: &str, count: usize) -> any
             return Err(anyhow!(
                 "{} of {count} pods are ready{after}{}",
                 ready.len(),
-                why(cluster, &pods).await
+                why(cluster, &pods)
             ));
         }
-        tokio::time::sleep(POLL).await;
+        std::thread::sleep(POLL);
     }
 }
 
 /// The reason why the first pod with a fault is not ready, with the end of its container's log.
-async fn why(cluster: &Cluster, pods: &[Pod]) -> String {
+fn why(cluster: &Cluster, pods: &[Value]) -> String {
     let Some((pod, fault)) = pods.iter().find_map(|pod| Some((pod, fault(pod)?))) else {
         return String::new();
     };
-    let pod = name(pod);
+    let pod = pod_name(pod);
     let words = match &fault.container {
-        Some(container) => cluster.log_tail(&pod, container).await,
+        Some(container) => cluster.log_tail(&pod, container),
         None => String::new(),
     };
     let words = if words.is_empty() {
@@ -154,62 +154,58 @@ struct Fault {
 }
 
 /// The reason why a pod is not ready; `None` if it is unknown.
-fn fault(pod: &Pod) -> Option<Fault> {
-    let status = pod.status.as_ref()?;
-    if status.phase.as_deref() == Some("Failed") {
-        let reason = status.reason.clone().unwrap_or_else(|| "Failed".into());
-        let message = status.message.clone().unwrap_or_default();
+fn fault(pod: &Value) -> Option<Fault> {
+    let status = &pod["status"];
+    if status["phase"] == "Failed" {
+        let reason = status["reason"].as_str().unwrap_or("Failed");
+        let message = status["message"].as_str().unwrap_or_default();
         return Some(Fault {
             what: format!("{reason} {message}").trim().to_owned(),
-            container: containers(pod).next().map(|one| one.name.clone()),
+            container: containers(pod).find_map(|one| Some(one["name"].as_str()?.to_owned())),
             is_hopeless: false,
         });
     }
     if let Some(found) = containers(pod).find_map(waiting) {
         return Some(found);
     }
-    let mut conditions = status.conditions.iter().flatten();
-    let unscheduled = conditions.find(|condition| condition.reason.as_deref() == Some("Unschedulable"))?;
+    let unscheduled = list(&status["conditions"]).find(|condition| condition["reason"] == "Unschedulable")?;
+    let message = unscheduled["message"].as_str().unwrap_or_default();
     Some(Fault {
-        what: format!("Unschedulable: {}", unscheduled.message.clone().unwrap_or_default()),
+        what: format!("Unschedulable: {message}"),
         container: None,
         is_hopeless: false,
     })
 }
 
-fn waiting(container: &ContainerStatus) -> Option<Fault> {
-    let waiting = container.state.as_ref()?.waiting.as_ref()?;
-    let reason = waiting.reason.clone()?;
-    let is_hopeless = HOPELESS.contains(&&*reason);
+/// The fault of a container, by its status.
+fn waiting(container: &Value) -> Option<Fault> {
+    let waiting = &container["state"]["waiting"];
+    let (name, reason) = (container["name"].as_str()?, waiting["reason"].as_str()?);
+    let message = waiting["message"].as_str().unwrap_or_default();
+    let is_hopeless = HOPELESS.contains(&reason);
     (is_hopeless || reason.starts_with("Err")).then(|| Fault {
-        what: format!(
-            "{}: {reason}: {}",
-            container.name,
-            waiting.message.clone().unwrap_or_default()
-        ),
-        container: Some(container.name.clone()),
+        what: format!("{name}: {reason}: {message}"),
+        container: Some(name.to_owned()),
         is_hopeless,
     })
 }
 
-fn containers(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
-    let status = pod.status.as_ref();
-    let init = status.and_then(|status| status.init_container_statuses.as_ref());
-    let own = status.and_then(|status| status.container_statuses.as_ref());
-    own.into_iter().flatten().chain(init.into_iter().flatten())
+/// The statuses of a pod's containers.
+fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
+    let status = &pod["status"];
+    list(&status["containerStatuses"]).chain(list(&status["initContainerStatuses"]))
 }
 
 /// True if a pod runs, is not being deleted, and all its containers are ready.
-fn is_ready(pod: &Pod) -> bool {
-    let status = pod.status.as_ref();
-    let conditions = status.and_then(|status| status.conditions.as_ref());
-    let ready = conditions.is_some_and(|list| list.iter().any(|one| one.type_ == "Ready" && one.status == "True"));
-    ready && pod.metadata.deletion_timestamp.is_none()
+fn is_ready(pod: &Value) -> bool {
+    let mut conditions = list(&pod["status"]["conditions"]);
+    conditions.any(|one| one["type"] == "Ready" && one["status"] == "True")
+        && pod["metadata"]["deletionTimestamp"].is_null()
 }
 
-/// A pod's name.
-fn name(pod: &Pod) -> String {
-    pod.metadata.name.clone().unwrap_or_default()
+/// The items of a list; none of what is no list.
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -217,11 +213,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn pod(status: &serde_json::Value) -> Pod {
-        serde_json::from_value(json!({"metadata": {"name": "p"}, "status": status})).unwrap()
+    fn pod(status: &Value) -> Value {
+        json!({"metadata": {"name": "p"}, "status": status})
     }
 
-    fn with_state(state: &serde_json::Value) -> Pod {
+    fn with_state(state: &Value) -> Value {
         let container =
             json!({"name": "server", "image": "a", "imageID": "", "ready": false, "restartCount": 0, "state": state});
         pod(&json!({"phase": "Pending", "containerStatuses": [container]}))

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use wirebench_declare::plan::PlannedSeries;
+use wirebench_engine::measure::clock::Clock;
 use wirebench_engine::measure::slot::files;
 use wirebench_engine::normalise::{self, Jq, Shape};
 use wirebench_record::run::LoadPod;
-
-use crate::api::Clock;
 
 /// The output of one load pod.
 #[derive(Debug, Clone)]

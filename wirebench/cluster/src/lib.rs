@@ -1,9 +1,9 @@
 //! Measures servers on a Kubernetes cluster: applies an overlay, loads it from pods, and writes the same record as the engine.
 //! Never judges, never formats results.
 
-mod api;
 mod deploy;
 mod gather;
+mod kubectl;
 mod load;
 mod meter;
 mod names;

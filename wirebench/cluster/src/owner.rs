@@ -3,15 +3,14 @@
 //! It has no pods. While the run lasts, heartbeats extend its deadline. When wirebench ends, for any reason, the Job fails at its
 //! deadline, and Kubernetes deletes it (`ttlSecondsAfterFinished: 0`) with all objects that it owns.
 
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
-use k8s_openapi::api::batch::v1::Job;
-use kube::api::{Api, DeleteParams, Patch, PatchParams};
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
 
-use crate::api::Cluster;
+use crate::kubectl::{Cluster, pod_name};
 use crate::names::{self, RUN};
 
 /// How long the owner lives after the last heartbeat; then Kubernetes begins to remove the run's objects.
@@ -30,6 +29,8 @@ pub(crate) struct Owner {
     /// Its reference in the objects that it owns.
     pub(crate) reference: Value,
     heartbeat: JoinHandle<()>,
+    /// Ends the heartbeats when it is dropped.
+    stop: Sender<()>,
 }
 
 /// The Job, for the run with this key. The image is never run.
@@ -65,22 +66,27 @@ impl Owner {
     ///
     /// # Errors
     /// When the API refuses it.
-    pub(crate) async fn make(cluster: &Cluster, key: &str, image: &str) -> anyhow::Result<Self> {
+    pub(crate) fn make(cluster: &Cluster, key: &str, image: &str) -> anyhow::Result<Self> {
         let name = format!("wirebench-{key}");
-        let made = cluster.create(&job(&name, key, image)).await?;
+        let made = cluster.create(&job(&name, key, image))?;
         let since = Instant::now();
         let uid = made["metadata"]["uid"]
             .as_str()
             .context("the API stored a Job without uid")?;
         let reference = json!({"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid});
-        let jobs: Api<Job> = Api::namespaced(cluster.client.clone(), &cluster.namespace);
-        let heartbeat = tokio::spawn(keep_alive(jobs, name.clone(), since));
+        let cluster = cluster.uninterrupted();
+        let (stop, stopped) = mpsc::channel();
+        let heartbeat = {
+            let (cluster, name) = (cluster.clone(), name.clone());
+            thread::spawn(move || keep_alive(&cluster, &name, since, &stopped))
+        };
         Ok(Self {
-            cluster: cluster.clone(),
+            cluster,
             name,
             key: key.to_owned(),
             reference,
             heartbeat,
+            stop,
         })
     }
 
@@ -88,43 +94,38 @@ impl Owner {
     ///
     /// # Errors
     /// When it cannot be deleted, or pods remain; Kubernetes then still removes them after the deadline.
-    pub(crate) async fn remove(self) -> anyhow::Result<()> {
-        self.heartbeat.abort();
-        let jobs: Api<Job> = Api::namespaced(self.cluster.client.clone(), &self.cluster.namespace);
-        match jobs.delete(&self.name, &DeleteParams::background()).await {
-            Ok(_) => {}
-            Err(kube::Error::Api(status)) if status.code == 404 => {}
-            Err(error) => {
-                return Err(anyhow!(
-                    "Job {} cannot be deleted: {error}; Kubernetes removes it and what it owns within {LIFETIME:?}",
-                    self.name
-                ));
-            }
-        }
+    pub(crate) fn remove(self) -> anyhow::Result<()> {
+        drop(self.stop);
+        let _ = self.heartbeat.join();
+        self.cluster.delete_job(&self.name).map_err(|error| {
+            anyhow!(
+                "Job {} cannot be deleted: {error:#}; Kubernetes removes it and what it owns within {LIFETIME:?}",
+                self.name
+            )
+        })?;
         let deadline = Instant::now() + CLEANUP_TIMEOUT;
         loop {
-            let left = self.cluster.pods(&names::selector(&self.key)).await?;
+            let left = self.cluster.pods(&names::selector(&self.key))?;
             if left.is_empty() {
                 return Ok(());
             }
             if Instant::now() > deadline {
-                let names: Vec<String> = left.into_iter().filter_map(|pod| pod.metadata.name).collect();
+                let names: Vec<String> = left.iter().map(pod_name).collect();
                 return Err(anyhow!(
                     "pods remain {CLEANUP_TIMEOUT:?} after the clean-up: {}",
                     names.join(", ")
                 ));
             }
-            tokio::time::sleep(POLL).await;
+            thread::sleep(POLL);
         }
     }
 }
 
-async fn keep_alive(jobs: Api<Job>, name: String, since: Instant) {
-    loop {
-        tokio::time::sleep(HEARTBEAT).await;
+fn keep_alive(cluster: &Cluster, name: &str, since: Instant, stopped: &Receiver<()>) {
+    while stopped.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
         let patch = json!({"spec": {"activeDeadlineSeconds": deadline(since.elapsed())}});
-        if let Err(error) = jobs.patch(&name, &PatchParams::default(), &Patch::Merge(&patch)).await {
-            log::warn!("the run's owner, Job {name}, could not be kept alive this time: {error}");
+        if let Err(error) = cluster.patch_job(name, &patch) {
+            log::warn!("the run's owner, Job {name}, could not be kept alive this time: {error:#}");
         }
     }
 }
@@ -141,8 +142,6 @@ mod tests {
             (&spec["parallelism"], &spec["ttlSecondsAfterFinished"]),
             (&json!(0), &json!(0))
         );
-        let typed: Job = serde_json::from_value(job.clone()).unwrap();
-        assert_eq!(serde_json::to_value(typed).unwrap(), job);
     }
 
     #[test]

@@ -8,11 +8,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use k8s_openapi::ByteString;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 
-use crate::api::Cluster;
 use crate::deploy::Target;
+use crate::kubectl::Cluster;
 use crate::load;
 use crate::names::RUN;
 use crate::overlay::Overlay;
@@ -90,27 +90,29 @@ pub struct RunSpec<'a> {
 ///
 /// # Errors
 /// When that takes too long; the message contains the reason.
-pub(crate) async fn wait_until_ready(
+pub(crate) fn wait_until_ready(
     cluster: &Cluster,
     root: &Path,
     target: &Target,
     series: Option<&PlannedSeries<'_>>,
 ) -> anyhow::Result<()> {
-    target.wait(cluster).await?;
+    target.wait(cluster)?;
     let Some(series) = series else {
         return Ok(());
     };
     let request = request(root, series)?;
-    let pods = target.ready_pods(cluster).await?;
-    let forward = Forward::open(cluster, target, &pods).await?;
+    let pods = target.ready_pods(cluster)?;
     let deadline = Instant::now() + FIRST_RESPONSE_TIMEOUT;
     loop {
-        match forward.check(&request) {
+        // Opened again: kubectl closes a port whose first connection fails.
+        let answered = Forward::open(cluster, target, &pods).and_then(|forward| forward.check(&request));
+        match answered {
             Ok(_) => return Ok(()),
+            Err(error) if cluster.interrupt.is_requested() => return Err(error),
             Err(error) if Instant::now() > deadline => {
-                bail!("the pods are ready, and after {FIRST_RESPONSE_TIMEOUT:?} there was no right response: {error}");
+                bail!("the pods are ready, and after {FIRST_RESPONSE_TIMEOUT:?} there was no right response: {error:#}")
             }
-            Err(_) => tokio::time::sleep(POLL).await,
+            Err(_) => std::thread::sleep(POLL),
         }
     }
 }
@@ -205,7 +207,7 @@ impl Inputs {
         for (number, (path, bytes)) in self.files.iter().enumerate() {
             // Keys cannot contain folders.
             let file = format!("{number}-{}", path.rsplit('/').next().unwrap_or_default());
-            data.insert(file.clone(), json!(ByteString(bytes.clone())));
+            data.insert(file.clone(), json!(BASE64_STANDARD.encode(bytes)));
             items.push(json!({"key": file, "path": path}));
         }
         let map = json!({

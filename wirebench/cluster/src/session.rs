@@ -7,18 +7,17 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::runtime::Runtime;
 
-use crate::api::Cluster;
 use crate::deploy::Target;
 use crate::gather;
+use crate::kubectl::Cluster;
 use crate::load;
 use crate::names::{Names, key};
 use crate::overlay::{Adaptation, METER};
 use crate::owner::Owner;
 use crate::record;
 use crate::run_spec::{RunSpec, inputs, wait_until_ready};
-use crate::slot::RoundContext;
+use crate::slot::{READ_TIMEOUT, RoundContext};
 use wirebench_declare::plan::Slot;
 use wirebench_declare::span::nanos;
 use wirebench_engine::measure::interrupt::Interrupt;
@@ -30,9 +29,6 @@ use wirebench_engine::session::{
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, Run, Stage, Variant};
 
-/// How often it is checked whether the user requested a stop.
-const POLL: Duration = Duration::from_millis(100);
-
 /// A run in progress.
 pub(crate) struct Session<'a> {
     pub(crate) spec: &'a RunSpec<'a>,
@@ -41,8 +37,6 @@ pub(crate) struct Session<'a> {
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) owner: &'a Value,
     pub(crate) recorder: Recorder,
-    /// Runs what is measured.
-    pub(crate) runtime: &'a Runtime,
     /// The servers by declared server and variant, or why they cannot be loaded.
     pub(crate) targets: BTreeMap<(String, Variant), Result<Target, String>>,
     pub(crate) version: String,
@@ -53,20 +47,20 @@ pub(crate) struct Session<'a> {
 
 impl Session<'_> {
     /// Creates the inputs, load pods and servers, and waits until they are ready. Servers that do not get ready are in `targets`.
-    async fn create(&mut self) -> anyhow::Result<()> {
+    fn create(&mut self) -> anyhow::Result<()> {
         let id = self.recorder.run.id.clone();
         let key = key(&id);
         let (map, volume) = inputs(self.spec)?.objects(&format!("wb-{key}-inputs"), &key, self.owner)?;
-        self.cluster.create(&map).await?;
+        self.cluster.create(&map)?;
         let pods = load::job(&self.spec.load, &key, self.owner, &volume);
-        self.cluster.create(&pods).await?;
-        self.deploy(&id).await;
-        self.describe().await;
+        self.cluster.create(&pods)?;
+        self.deploy(&id);
+        self.describe();
         Ok(())
     }
 
     /// Applies every overlay for every variant, and waits for all of them.
-    async fn deploy(&mut self, id: &str) {
+    fn deploy(&mut self, id: &str) {
         let spec = self.spec;
         let starting = Instant::now();
         for overlay in &spec.overlays {
@@ -80,9 +74,7 @@ impl Session<'_> {
                     meter_image: &spec.load.image,
                 };
                 log::info!("applying overlay {} for the {}", overlay.name, side.variant.name());
-                let target = Target::apply(self.cluster, overlay, &adapt)
-                    .await
-                    .map_err(|error| format!("{error:#}"));
+                let target = Target::apply(self.cluster, overlay, &adapt).map_err(|error| format!("{error:#}"));
                 self.targets.insert((overlay.server.clone(), side.variant), target);
             }
         }
@@ -91,7 +83,7 @@ impl Session<'_> {
                 continue;
             };
             let series = spec.series.iter().find(|one| one.server.name == *server);
-            if let Err(error) = wait_until_ready(self.cluster, &spec.project.root, applied, series).await {
+            if let Err(error) = wait_until_ready(self.cluster, &spec.project.root, applied, series) {
                 log::error!("{server}, {}: {error:#}", variant.name());
                 *target = Err(format!("{error:#}"));
             }
@@ -100,15 +92,15 @@ impl Session<'_> {
     }
 
     /// Describes the machine of the first server that is ready, and the images that run.
-    async fn describe(&mut self) {
+    fn describe(&mut self) {
         for target in self.targets.values().flatten() {
-            let Ok(pods) = target.ready_pods(self.cluster).await else {
+            let Ok(pods) = target.ready_pods(self.cluster) else {
                 continue;
             };
             let Some(pod) = pods.first() else {
                 continue;
             };
-            if let Ok(output) = self.cluster.run(pod, METER, record::HOST_SCRIPT).await {
+            if let Ok(output) = self.cluster.run((pod, METER), record::HOST_SCRIPT, READ_TIMEOUT) {
                 self.recorder.run.host = record::host(&output.stdout, &self.version);
                 break;
             }
@@ -137,7 +129,7 @@ impl Session<'_> {
     }
 
     /// One round, and how long load ran.
-    async fn round(&self, slot: Slot) -> (Round, Duration) {
+    fn round(&self, slot: Slot) -> (Round, Duration) {
         let series = &self.spec.series[slot.series];
         let name = format!("raw/{:04}-{}", slot.position, series.id);
         let folder = self.recorder.folder.join(name);
@@ -154,7 +146,7 @@ impl Session<'_> {
             target,
             folder: &folder,
         };
-        let (measured, outputs) = match context.measure().await {
+        let (measured, outputs) = match context.measure() {
             Ok(measured) => measured,
             Err(error) => return failed(format!("{error:#}")),
         };
@@ -174,7 +166,7 @@ impl Session<'_> {
     }
 
     /// Measures the slots of one round. The deadline is checked between pairs only.
-    async fn measure_pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
+    fn measure_pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
         let mut before = None;
         for slot in slots {
             let is_new_pair = before != Some(slot.series);
@@ -185,15 +177,11 @@ impl Session<'_> {
             if self.recorder.given_up(slot.series, slot.variant) {
                 continue;
             }
-            let interrupt = self.interrupt.clone();
             let started = Instant::now();
-            let measured = tokio::select! {
-                round = self.round(*slot) => Some(round),
-                () = stop_requested(&interrupt) => None,
-            };
-            let Some((mut round, loading)) = measured else {
+            let (mut round, loading) = self.round(*slot);
+            if self.interrupt.is_requested() {
                 return Ok(Ending::Interrupted);
-            };
+            }
             round.took_ns = Some(nanos(started.elapsed()));
             self.report(*slot, &round);
             self.recorder.run.spent.load_ns += nanos(loading);
@@ -202,13 +190,6 @@ impl Session<'_> {
             self.recorder.conclude(true)?;
         }
         Ok(Ending::Whole)
-    }
-}
-
-/// Returns when the user requests a stop.
-async fn stop_requested(interrupt: &Interrupt) {
-    while !interrupt.is_requested() {
-        tokio::time::sleep(POLL).await;
     }
 }
 
@@ -233,7 +214,7 @@ impl StagedRun for Session<'_> {
     }
 
     fn pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
-        self.runtime.block_on(self.measure_pass(slots, deadline))
+        self.measure_pass(slots, deadline)
     }
 }
 
@@ -247,14 +228,9 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     prepare::filters(spec.project)?;
     let (jq, jq_version) = prepare::jq(spec.project)?;
     let interrupt = Interrupt::watch()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
-    let (cluster, version) = runtime.block_on(Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref()))?;
+    let (cluster, version) = Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref(), &interrupt)?;
     let (id, folder) = new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
-    // Its heartbeats go on between the rounds, on threads of the runtime.
-    let owner = match runtime.block_on(Owner::make(&cluster, &key(&id), &spec.load.image)) {
+    let owner = match Owner::make(&cluster, &key(&id), &spec.load.image) {
         Ok(owner) => owner,
         Err(error) => {
             // No object was created: there is nothing to record.
@@ -271,7 +247,6 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         interrupt: &interrupt,
         owner: &reference,
         recorder: record::begin(spec, id, folder, tools),
-        runtime: &runtime,
         targets: BTreeMap::new(),
         version,
         began: Instant::now(),
@@ -279,7 +254,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     };
     let measured = measure_session(session);
     log::info!("removing what the run made");
-    let removed = runtime.block_on(owner.remove());
+    let removed = owner.remove();
     let recorded = measured?;
     removed?;
     Ok(recorded)
@@ -288,16 +263,11 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
 /// Creates the servers and load pods, and measures the stages.
 fn measure_session(mut session: Session) -> anyhow::Result<Recorded> {
     session.recorder.conclude(true)?;
-    let interrupt = session.interrupt.clone();
-    let created = session.runtime.block_on(async {
-        tokio::select! {
-            created = session.create() => Some(created),
-            () = stop_requested(&interrupt) => None,
-        }
-    });
-    if created.transpose()?.is_none() {
+    let created = session.create();
+    if session.interrupt.is_requested() {
         return session.recorder.finish(true);
     }
+    created?;
     let time = if session.is_paired() {
         StageTime::first(session.spec.budget)
     } else {

@@ -5,17 +5,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
-use futures_util::future::try_join_all;
 
 use wirebench_declare::plan::{PlannedSeries, Slot};
-use wirebench_engine::measure::clock::now_ns;
+use wirebench_engine::measure::clock::{Clock, now_ns};
 use wirebench_engine::measure::drive::Measured;
 use wirebench_engine::measure::slot::{files, timeout};
 use wirebench_record::run::{CpuTime, ProcessUsage, Round};
 
-use crate::api::{CommandOutput, compare_clocks};
 use crate::deploy::{Target, wait};
 use crate::gather::Output;
+use crate::kubectl::{Cluster, CommandOutput, at_once};
 use crate::load::{self, CONTAINER, Done, ROLE};
 use crate::meter::{self, Reading, Readings};
 use crate::names::{key, selector};
@@ -24,6 +23,8 @@ use crate::probe::Forward;
 use crate::run_spec::{OUTPUTS, request};
 use crate::session::Session;
 
+/// How long a command in a pod may take that only reads.
+pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long before its start all pods are told to begin.
 const START_DELAY: Duration = Duration::from_secs(1);
 
@@ -42,19 +43,19 @@ impl RoundContext<'_> {
     ///
     /// # Errors
     /// When servers, load pods or drivers fail; the message says which.
-    pub(crate) async fn measure(&self) -> anyhow::Result<(Measured, Vec<Output>)> {
+    pub(crate) fn measure(&self) -> anyhow::Result<(Measured, Vec<Output>)> {
         let Self { series, target, .. } = *self;
-        let servers = target.ready_pods(self.session.cluster).await?;
+        let servers = target.ready_pods(self.session.cluster)?;
         let request = request(&self.session.spec.project.root, series)?;
-        let forward = Forward::open(self.session.cluster, target, &servers).await?;
+        let forward = Forward::open(self.session.cluster, target, &servers)?;
         let payload = forward
             .check(&request)
-            .map_err(|error| anyhow!("before the load: {error}"))?;
-        let pods = wait(self.session.cluster, &self.load_selector(), self.pods() as usize).await?;
+            .map_err(|error| anyhow!("before the load: {error:#}"))?;
+        let pods = wait(self.session.cluster, &self.load_selector(), self.pods() as usize)?;
         let began = Instant::now();
-        self.warm_up(&pods).await?;
-        let (used, outputs, wall) = self.drive(&servers, &pods).await?;
-        let wrong = forward.check(&request).err();
+        self.warm_up(&pods)?;
+        let (used, outputs, wall) = self.drive(&servers, &pods)?;
+        let wrong = forward.check(&request).err().map(|error| format!("{error:#}"));
         let measured = Measured {
             round: Round {
                 server_cpu_ns: Some(sum(&used)),
@@ -78,13 +79,16 @@ impl RoundContext<'_> {
         format!("{},{ROLE}={CONTAINER}", selector(&key(&self.session.recorder.run.id)))
     }
 
-    async fn warm_up(&self, pods: &[String]) -> anyhow::Result<()> {
-        let shares = (0..self.pods()).zip(pods).map(|(index, pod)| async move {
-            let series = load::shared(self.series, self.pods(), index);
-            let Some(script) = load::warm_up(&series, self.slot.series, &self.target.address)? else {
+    fn warm_up(&self, pods: &[String]) -> anyhow::Result<()> {
+        let (cluster, series) = (self.session.cluster, self.series);
+        let (number, address) = (self.slot.series, &self.target.address);
+        let count = self.pods();
+        at_once(pods, |index, pod| {
+            let series = load::shared(series, count, index);
+            let Some(script) = load::warm_up(&series, number, address)? else {
                 return Ok(());
             };
-            let output = self.run(pod, &script, &series).await?;
+            let output = run(cluster, pod, &script, &series)?;
             match output.code {
                 0 => Ok(()),
                 code => Err(anyhow!(
@@ -93,91 +97,87 @@ impl RoundContext<'_> {
                     output.stderr
                 )),
             }
-        });
-        try_join_all(shares).await.map(drop)
-    }
-
-    /// Runs a command of a driver in a load pod, no longer than its load may take.
-    async fn run(&self, pod: &str, script: &str, series: &PlannedSeries<'_>) -> anyhow::Result<CommandOutput> {
-        let most = timeout(&series.load);
-        let output = tokio::time::timeout(most, self.session.cluster.run(pod, CONTAINER, script)).await;
-        output.map_err(|_| anyhow!("{} was still running in pod {pod} after {most:?}", series.driver.name))?
+        })
+        .map(drop)
     }
 
     /// Loads from the load pods, all at the same moment.
-    async fn drive(
-        &self,
-        servers: &[String],
-        pods: &[String],
-    ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
-        let clocks = pods
-            .iter()
-            .map(|pod| compare_clocks(self.session.cluster, pod, CONTAINER));
-        let clocks = try_join_all(clocks).await?;
-        let before = self.read(servers).await?;
+    fn drive(&self, servers: &[String], pods: &[String]) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
+        let (cluster, series) = (self.session.cluster, self.series);
+        let (number, address) = (self.slot.series, &self.target.address);
+        let count = self.pods();
+        let clocks = at_once(pods, |_, pod| cluster.compare_clock((pod, CONTAINER)))?;
+        let before = self.read(servers)?;
         // A single pod has no other to wait for.
-        let delay = if self.pods() > 1 { START_DELAY } else { Duration::ZERO };
+        let delay = if count > 1 { START_DELAY } else { Duration::ZERO };
         let start = now_ns() + i64::try_from(delay.as_nanos()).unwrap_or(0);
         let started = Instant::now();
-        let started_pods = (0..self.pods()).zip(pods).zip(&clocks);
-        let loads = started_pods.map(|((index, pod), clock)| async move {
-            let series = load::shared(self.series, self.pods(), index);
-            let script = load::load(&series, self.slot.series, &self.target.address, clock.to_remote(start))?;
-            let output = self.run(pod, &script, &series).await?;
-            Done::parse(&output.stdout).ok_or_else(|| anyhow!("pod {pod}: {}{}", output.stdout.trim(), output.stderr))
-        });
-        let done = try_join_all(loads).await?;
+        let timed: Vec<(&String, Clock)> = pods.iter().zip(clocks).collect();
+        let done = at_once(&timed, |index, (pod, clock)| {
+            let series = load::shared(series, count, index);
+            let script = load::load(&series, number, address, clock.to_remote(start))?;
+            let output = run(cluster, pod, &script, &series)?;
+            Done::parse(&output.stdout)
+                .ok_or_else(|| anyhow!("load pod {pod}: {}{}", output.stdout.trim(), output.stderr))
+        })?;
         let wall = started.elapsed();
-        let after = self.read(servers).await?;
+        let after = self.read(servers)?;
         let used = meter::usage(&before, &after).map_err(|why| anyhow!(why))?;
-        let ended = done.iter().zip(pods).zip(&clocks).enumerate();
-        let copies = ended.map(|(index, ((done, pod), clock))| async move {
-            let folder = self.folder.join(format!("pod-{index}"));
-            self.collect(pod, done, &folder).await?;
-            Ok::<_, anyhow::Error>(Output {
+        let ended: Vec<((&String, Clock), Done)> = timed.into_iter().zip(done).collect();
+        let (folder, driver) = (self.folder, &series.driver.name);
+        let outputs = at_once(&ended, |index, ((pod, clock), done)| {
+            let folder = folder.join(format!("pod-{index}"));
+            collect(cluster, driver, pod, done, &folder)?;
+            Ok(Output {
                 folder,
                 clock: *clock,
                 began: clock.to_local(done.began),
             })
-        });
-        Ok((used, try_join_all(copies).await?, wall))
-    }
-
-    /// Copies what a driver wrote out of a load pod.
-    async fn collect(&self, pod: &str, done: &Done, folder: &Path) -> anyhow::Result<()> {
-        if done.code != 0 {
-            let script = format!("tail -c 300 {}/{}", OUTPUTS, files::STDERR);
-            let words = self.session.cluster.run(pod, CONTAINER, &script).await?.stdout;
-            bail!(
-                "{} ended with {} in pod {pod}: {}",
-                self.series.driver.name,
-                done.code,
-                words.trim().replace('\n', " ")
-            );
-        }
-        fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
-        for (name, bytes) in [(files::STDOUT, Some(done.stdout_bytes)), (files::RAW, done.raw_bytes)] {
-            if let Some(bytes) = bytes {
-                let (from, to) = (format!("{OUTPUTS}/{name}"), folder.join(name));
-                self.session.cluster.copy((pod, CONTAINER), &from, bytes, &to).await?;
-            }
-        }
-        Ok(())
+        })?;
+        Ok((used, outputs, wall))
     }
 
     /// Reads the CPU time and memory of every server pod.
-    async fn read(&self, servers: &[String]) -> anyhow::Result<Readings> {
-        let readings = servers.iter().map(|pod| async move {
-            let output = self.session.cluster.run(pod, METER, meter::SCRIPT).await?;
-            let deployment = self.target.names.deployment(pod);
-            Ok::<_, anyhow::Error>((deployment, pod.clone(), Reading::parse(&output.stdout)))
-        });
+    fn read(&self, servers: &[String]) -> anyhow::Result<Readings> {
+        let cluster = self.session.cluster;
+        let readings = at_once(servers, |_, pod| {
+            let output = cluster.run((pod, METER), meter::SCRIPT, READ_TIMEOUT)?;
+            Ok(Reading::parse(&output.stdout))
+        })?;
         let mut all = Readings::new();
-        for (deployment, pod, reading) in try_join_all(readings).await? {
-            all.entry(deployment).or_default().insert(pod, reading);
+        for (pod, reading) in servers.iter().zip(readings) {
+            let deployment = self.target.names.deployment(pod);
+            all.entry(deployment).or_default().insert(pod.clone(), reading);
         }
         Ok(all)
     }
+}
+
+/// Runs a command of a driver in a load pod, no longer than its load may take.
+fn run(cluster: &Cluster, pod: &str, script: &str, series: &PlannedSeries<'_>) -> anyhow::Result<CommandOutput> {
+    let output = cluster.run((pod, CONTAINER), script, timeout(&series.load));
+    output.with_context(|| format!("{} in pod {pod}", series.driver.name))
+}
+
+/// Copies what a driver wrote out of a load pod.
+fn collect(cluster: &Cluster, driver: &str, pod: &str, done: &Done, folder: &Path) -> anyhow::Result<()> {
+    if done.code != 0 {
+        let script = format!("tail -c 300 {}/{}", OUTPUTS, files::STDERR);
+        let words = cluster.run((pod, CONTAINER), &script, READ_TIMEOUT)?.stdout;
+        bail!(
+            "{driver} ended with {} in pod {pod}: {}",
+            done.code,
+            words.trim().replace('\n', " ")
+        );
+    }
+    fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    for (name, bytes) in [(files::STDOUT, Some(done.stdout_bytes)), (files::RAW, done.raw_bytes)] {
+        if let Some(bytes) = bytes {
+            let (from, to) = (format!("{OUTPUTS}/{name}"), folder.join(name));
+            cluster.copy((pod, CONTAINER), &from, bytes, &to)?;
+        }
+    }
+    Ok(())
 }
 
 fn sum(used: &[ProcessUsage]) -> CpuTime {

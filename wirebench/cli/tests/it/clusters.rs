@@ -1,7 +1,10 @@
-//! `wirebench run --cluster` where there is no cluster: a clear error, an exit code, and nothing left. Runs on a real one are in
+//! `wirebench run --cluster` where there is no cluster: a clear error, an exit code, and nothing left. What needs kubectl is in
 //! `scripts/cluster/test.sh`.
 
-use crate::bench::{Bench, Ended, ended, free_port};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::bench::{Bench, Ended, ended};
 
 const OVERLAY: &str = "apiVersion: v1
 kind: Service
@@ -30,29 +33,11 @@ fn bench() -> Bench {
         )
 }
 
-/// A kubeconfig with one context, `here`, whose API server has this address.
-fn kubeconfig(server: &str) -> String {
-    format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: here\nclusters: [{{ name: c, cluster: {{ server: '{server}' }} }}]\n\
-         users: [{{ name: u, user: {{ token: none }} }}]\ncontexts: [{{ name: here, context: {{ cluster: c, user: u }} }}]\n"
-    )
-}
-
 const RUN: [&str; 6] = ["run", "--cluster", "--overlay", "one", "--load-image", "load:1"];
 
-/// The command with more arguments, where only `kubeconfig` names a cluster: a file of the project, or none.
-fn run(bench: &Bench, more: &[&str], kubeconfig: Option<&str>) -> Ended {
+fn run(bench: &Bench, more: &[&str]) -> Ended {
     let args: Vec<&str> = RUN.iter().chain(more).copied().collect();
-    let mut command = bench.command_of(&args);
-    // No kubeconfig of whoever runs the tests, and no cluster that they may run in.
-    command
-        .env("HOME", bench.path("home"))
-        .env_remove("KUBECONFIG")
-        .env_remove("KUBERNETES_SERVICE_HOST");
-    if let Some(file) = kubeconfig {
-        command.env("KUBECONFIG", bench.path(file));
-    }
-    ended(&mut command)
+    bench.run(&args)
 }
 
 #[track_caller]
@@ -68,38 +53,18 @@ fn is_refused(bench: &Bench, ended: &Ended, code: i32, parts: &[&str]) {
 }
 
 #[test]
-fn without_a_kubeconfig_it_is_said_what_to_set() {
+fn without_kubectl_it_is_said_where_to_get_it() {
     let bench = bench();
-    for file in [None, Some("missing.yaml")] {
-        let parts = ["no cluster: neither KUBECONFIG nor ~/.kube/config names one; set KUBECONFIG"];
-        is_refused(&bench, &run(&bench, &[], file), 1, &parts);
-    }
-    let named = run(&bench, &["--context", "here"], None);
-    is_refused(&bench, &named, 1, &["the kubeconfig cannot be read; set KUBECONFIG"]);
-}
-
-#[test]
-fn a_context_that_is_not_there_is_named() {
-    let bench = bench().file("kubeconfig.yaml", &kubeconfig("http://127.0.0.1:1"));
-    let ended = run(&bench, &["--context", "elsewhere"], Some("kubeconfig.yaml"));
+    let path = std::env::var_os("PATH").unwrap();
+    let jq = std::env::split_paths(&path).map(|folder| folder.join("jq"));
+    fs::create_dir(bench.path("bin")).unwrap();
+    symlink(jq.filter(|path| path.is_file()).last().unwrap(), bench.path("bin/jq")).unwrap();
+    let ended = ended(bench.command_of(&RUN).env("PATH", bench.path("bin")));
     is_refused(
         &bench,
         &ended,
         1,
-        &["--context elsewhere: cannot be used", "get-contexts"],
-    );
-}
-
-#[test]
-fn an_api_server_that_is_not_there_is_named_by_its_address() {
-    let server = format!("http://127.0.0.1:{}", free_port());
-    let bench = bench().file("kubeconfig.yaml", &kubeconfig(&server));
-    let ended = run(&bench, &[], Some("kubeconfig.yaml"));
-    is_refused(
-        &bench,
-        &ended,
-        1,
-        &["the Kubernetes API at", &server, "does not answer"],
+        &["kubectl cannot be started", "https://kubernetes.io/docs/tasks/tools/"],
     );
 }
 
@@ -134,7 +99,7 @@ fn wrong_flags_are_refused_before_the_cluster_is_asked() {
         // One connection cannot be shared by two pods.
         (&["--load-pods", "2"], &["nothing to measure"]),
     ] {
-        is_refused(&bench, &run(&bench, more, None), 2, parts);
+        is_refused(&bench, &run(&bench, more), 2, parts);
     }
     let alone = bench.run(&["run", "--cluster"]);
     is_refused(&bench, &alone, 2, &["--overlay"]);

@@ -88,7 +88,7 @@ impl Group {
     ///
     /// # Errors
     /// When the program cannot be started.
-    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+    pub fn spawn(command: &mut Command) -> io::Result<Self> {
         let started = Instant::now();
         let child = command.process_group(0).spawn()?;
         let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
