@@ -52,12 +52,12 @@ tests() {
   # setup.sh builds the load generators with this setting, so Go's standard library is compiled already.
   export CGO_ENABLED=0
   # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long. Many
-  # end-to-end tests wait for loads: three of them at a time and the other tests keep two cores busy.
+  # end-to-end tests wait for loads: four of them at a time and the other tests keep two cores busy.
   site_tests >"$outputs/site" 2>&1 &
   pids+=($!)
   other_rust_tests >"$outputs/rust" 2>&1 &
   pids+=($!)
-  linted --test it --no-fail-fast -- --test-threads=3 2>&1 | tee "$outputs/it" || status=$?
+  linted --test it --no-fail-fast -- --test-threads=4 2>&1 | tee "$outputs/it" || status=$?
   for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
   cat "$outputs/site" "$outputs/rust"
   # Some of the nightly tests need an idle machine.

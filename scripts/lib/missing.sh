@@ -30,7 +30,7 @@ need_browser() {
   major="$(node --version 2>/dev/null | sed 's/^v//; s/\..*//')" || true
   if [[ "${major:-0}" -lt 20 ]]; then lack by-hand "Node.js 20 or newer, with npm" "https://nodejs.org, or apt-get install npm"; fi
   # Hosted runners have Chrome; any Chromium does. Playwright's own download is never used.
-  [[ -n "${CHROME:-}" ]] || command -v google-chrome >/dev/null || need chromium chromium
+  [[ -n "${CHROME:-}" ]] || command -v google-chrome >/dev/null || need chromium-headless-shell chromium-headless-shell
   # Pictures are compared, so their letters have to be the same.
   need_file /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core
   need_packages site

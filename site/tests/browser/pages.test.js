@@ -1,11 +1,12 @@
 // Every page, in each scheme and at each width: nothing fails, nothing is asked of another host, the page never scrolls sideways, axe finds nothing.
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { PHONE, accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
 import { nightly } from '../lib/nightly.js';
 import { painted } from '../lib/settled.js';
-import { build, demo } from '../lib/sites.js';
+import { build, demo, folder } from '../lib/sites.js';
 import { files, root } from '../lib/where.js';
 
 /** From the smallest phone to a desktop, and the two of them at which everything else is looked at too. */
@@ -68,6 +69,15 @@ function every(paths, site) {
     test(path, { skip: known && nightly }, async () => { for (const scheme of schemes) await look(await site(), path, scheme); });
   }
 }
+
+test('a page that asks another host is found out', async () => {
+  const made = await folder();
+  await writeFile(join(made, 'index.html'), '<!doctype html><img src="http://other.example/a.png"><img src="http://192.0.2.7/b.png">');
+  const page = await (await visit(await start(), made)).open('index.html');
+  for (const asked of ['http://other.example/a.png', 'http://192.0.2.7/b.png']) {
+    assert.ok(page.faults.includes(`request off-site: ${asked}`), `${asked} is not among ${page.faults}`);
+  }
+});
 
 describe('every page of the demo', async () => {
   const folder = await demo();
