@@ -292,6 +292,18 @@ fn a_go_function_that_renders_twice_is_named_with_its_line() {
     assert_eq!(first["source"]["file"], "shop.go");
     assert!(ended.stdout.contains(" in main.order, shop.go:"), "{}", ended.stdout);
     assert_eq!(verdict_of(&series, "allocations"), "regressed", "{}", ended.stdout);
+    // Callers of goroutines are not known, so none are drawn.
+    let folder = run_folder(&bench.path("twice"));
+    let run: Value = serde_json::from_slice(&std::fs::read(folder.join("run.json")).unwrap()).unwrap();
+    let stacks = run["series"][0]["counts"][1]["stacks"]["instructions"]
+        .as_str()
+        .unwrap();
+    let stacks = std::fs::read_to_string(folder.join(stacks)).unwrap();
+    let rendered: Vec<&str> = stacks.lines().filter(|line| line.contains("main.render")).collect();
+    assert!(
+        !rendered.is_empty() && rendered.iter().all(|line| line.starts_with("main;main.render")),
+        "{rendered:?}"
+    );
 }
 
 /// Without the functions that depend on timing, the same program differs by less than the smallest margin.

@@ -5,10 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::measure::tools;
 
 /// How many callers of a function are kept.
-pub const CALLERS: u32 = 40;
-/// The same of a Go program, whose goroutines mix up callers. With 40, counting takes twice as long, and of what a function cost 4 % stood
-/// under its only caller; with 4, 45 %.
-pub const CALLERS_IN_GO: u32 = 4;
+const CALLERS: u32 = 40;
 
 /// What callgrind keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +14,8 @@ pub enum Detail {
     Total,
     /// The instructions of each function.
     Functions,
-    /// The instructions of each function by so many callers, which takes time.
-    Stacks(u32),
+    /// The instructions of each function by its callers, which takes time.
+    Stacks,
 }
 
 /// The tool under which a server runs.
@@ -98,8 +95,8 @@ impl Tool {
                 if detail != Detail::Total {
                     words.push("--dump-instr=yes".into());
                 }
-                if let Detail::Stacks(callers) = detail {
-                    words.push(format!("--separate-callers={callers}"));
+                if detail == Detail::Stacks {
+                    words.push(format!("--separate-callers={CALLERS}"));
                 }
             }
         }
@@ -182,7 +179,7 @@ mod tests {
         assert_eq!(none.missing().len(), 2);
         let command = ["server".to_owned()];
         assert_eq!(
-            none.wrap(Tool::Plain, &command, Path::new("/x"), Detail::Stacks(CALLERS)),
+            none.wrap(Tool::Plain, &command, Path::new("/x"), Detail::Stacks),
             command
         );
     }

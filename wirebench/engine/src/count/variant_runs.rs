@@ -152,7 +152,12 @@ impl VariantRuns {
                 .extend(costs.functions(FUNCTIONS).into_iter().map(function));
             let file = format!("{folder}/{}.{}.folded", variant.name(), metric.name());
             fs::create_dir_all(base.join(folder))?;
-            fs::write(base.join(&file), costs.folded())?;
+            let folded = if is_under_callgrind(runtime) {
+                costs.folded_by_package()
+            } else {
+                costs.folded()
+            };
+            fs::write(base.join(&file), folded)?;
             counts.stacks.insert(metric, file);
         }
         (counts.status, counts.reason) = self.status(&counts.figures);

@@ -24,6 +24,15 @@ pub(super) fn of_address(address: &str, program: Option<&str>) -> String {
     }
 }
 
+/// The package of a Go function: `net/http` of `net/http.(*conn).serve`; `None` for a name without one.
+pub(super) fn package(name: &str) -> Option<&str> {
+    // Type arguments name packages of their own.
+    let bare = name.find('[').map_or(name, |at| &name[..at]);
+    let last = bare.rfind('/').map_or(0, |at| at + 1);
+    let dot = bare[last..].find('.')?;
+    Some(&bare[..last + dot])
+}
+
 /// The one name for closures, async functions and async blocks, whose compiler-made names have numbers.
 pub(super) const CLOSURE: &str = "{{closure}}";
 
@@ -219,6 +228,20 @@ mod tests {
         }
         assert_eq!(short("tokio::spawn::{closure#0}", Closures::Kept), "{{closure}}");
         assert_eq!(short("tokio::spawn::{{closure}}", Closures::Kept), "{{closure}}");
+    }
+
+    #[test]
+    fn a_go_function_has_the_package_before_its_name() {
+        for (name, expected) in [
+            ("main.render", Some("main")),
+            ("net/http.(*conn).serve", Some("net/http")),
+            ("example.com/shop/api.Serve.func1", Some("example.com/shop/api")),
+            ("slices.Sort[go.shape.[]example.com/shop.Item]", Some("slices")),
+            ("memcpy", None),
+            ("", None),
+        ] {
+            assert_eq!(super::package(name), expected, "{name}");
+        }
     }
 
     #[test]

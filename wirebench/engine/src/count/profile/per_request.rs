@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::count::profile::frame::{Frame, Origin, Rule};
+use crate::count::profile::names;
 use crate::count::profile::stacks::Stacks;
 use crate::count::profile::wrappers;
 use wirebench_record::counts::CallerCost;
@@ -185,9 +186,20 @@ impl PerRequest {
     /// One line a stack, `outermost;…;innermost 123`, sorted: what flame graphs are drawn from. The number is the cost of
     /// 1,000 requests in whole units; stacks that round to 0 or less are left out.
     pub fn folded(&self) -> String {
+        self.folded_below(|_| None)
+    }
+
+    /// The same of a Go program, whose callers are not known: each function below its package.
+    pub fn folded_by_package(&self) -> String {
+        self.folded_below(names::package)
+    }
+
+    fn folded_below(&self, outer: impl Fn(&str) -> Option<&str>) -> String {
         let mut lines: BTreeMap<String, i128> = BTreeMap::new();
         for (frames, cost) in self.stacks.iter() {
-            let names: Vec<String> = frames.iter().map(|frame| folded_name(&frame.function)).collect();
+            let outer = frames.first().and_then(|frame| outer(&frame.function));
+            let names = outer.into_iter().chain(frames.iter().map(|frame| &*frame.function));
+            let names: Vec<String> = names.map(folded_name).collect();
             *lines.entry(names.join(";")).or_insert(0) += cost * 1000;
         }
         lines
@@ -352,6 +364,16 @@ mod tests {
         assert_eq!(own(&cost, 1), [("work".to_owned(), 10.0)]);
         assert!((cost.total() - 10.4).abs() < 1e-9);
         assert_eq!(cost.folded(), "main;late 1000\nmain;work 10000\n");
+    }
+
+    #[test]
+    fn without_callers_functions_stand_below_their_packages() {
+        let run = stacks(&["net/http.(*conn).serve;+net/http.trim 5", "main.render 7", "memcpy 1"]);
+        let cost = per_request(&[&stacks(&[])], &[&run], 1);
+        assert_eq!(
+            cost.folded_by_package(),
+            "main;main.render 7000\nmemcpy 1000\nnet/http;net/http.(*conn).serve;net/http.trim 5000\n"
+        );
     }
 
     #[test]
