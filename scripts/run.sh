@@ -19,21 +19,7 @@ dashboard() {
   printf 'dashboard  %s, or move about in it with: %s site serve %s\n' "$page" "$1" "$root/results/site" >&2
 }
 
-# servers → the two servers as `wirebench run` builds them, so that it finds them; it also says what is wrong with one that fails
-servers() {
-  local package
-  for package in http-server grpc-server; do cargo build --locked --release --package "$package" || true; done
-}
-
-# Linking a server keeps one processor busy for a minute: wirebench is built on the other one.
-build() (
-  local status=0
-  cd "$root"
-  servers &
-  cargo build --locked --package wirebench || status=$?
-  wait
-  return "$status"
-)
+build() { (cd "$root" && cargo build --locked --package wirebench); }
 
 main() {
   local wirebench="${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" status=0 argument more=""
