@@ -238,7 +238,7 @@ fn ask_often(address: SocketAddr) {
 
 fn connect(address: SocketAddr) -> TcpStream {
     let connection = TcpStream::connect(address).unwrap();
-    // Long enough for a server under valgrind beside other busy programs.
+    // A server under valgrind answers late while other tests use the cores.
     connection.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     connection
 }

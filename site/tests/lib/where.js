@@ -11,8 +11,8 @@ export const madeUp = join(root, 'site/tests/fixtures/made-up');
 export const wirebench = process.env.WIREBENCH ?? join(process.env.CARGO_TARGET_DIR ?? join(root, 'target'), 'debug/wirebench');
 
 /**
- * The browser: `$CHROME`, or the first of the names that Debian and hosted runners give it. None is ever downloaded. The headless shell is
- * Chromium without the desktop, which takes two thirds of the CPU time of a test.
+ * The browser: `$CHROME`, or the first of the names that Debian and hosted runners give it. None is ever downloaded. The headless shell
+ * is Chromium without its windows; with them a test takes three times the CPU time.
  */
 export function browserProgram() {
   if (process.env.CHROME) return process.env.CHROME;

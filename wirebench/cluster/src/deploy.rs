@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow};
 use serde_json::Value;
 
-use crate::kubectl::{Cluster, pod_name};
+use crate::kubectl::{Cluster, ForwardedPort, pod_name};
 use crate::names::Names;
 use crate::overlay::{Adaptation, Address, Overlay};
 
@@ -76,6 +76,16 @@ impl Target {
     /// When a pod does not get ready in time, or cannot: with the reason, and the end of its log.
     pub(crate) fn wait(&self, cluster: &Cluster) -> anyhow::Result<()> {
         wait(cluster, &self.names.selector(), self.pods).map(drop)
+    }
+
+    /// Opens a port of 127.0.0.1 that leads to a front pod; the pods given are ready.
+    ///
+    /// # Errors
+    /// When no front pod is among them, or no port can be opened.
+    pub(crate) fn forward(&self, cluster: &Cluster, ready: &[String]) -> anyhow::Result<ForwardedPort> {
+        let (deployment, port) = &self.front;
+        let front = ready.iter().find(|pod| pod.starts_with(deployment));
+        cluster.forward(front.context("no front pod is ready")?, *port)
     }
 
     /// The names of the pods, all of which are ready.
@@ -203,7 +213,7 @@ fn is_ready(pod: &Value) -> bool {
         && pod["metadata"]["deletionTimestamp"].is_null()
 }
 
-/// The items of a list; none of what is no list.
+/// The items of a JSON array; no item for any other value.
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }

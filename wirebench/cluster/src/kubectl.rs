@@ -19,6 +19,7 @@ use wirebench_engine::measure::drive::MAX_OUTPUT_BYTES;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::process::Group;
 use wirebench_engine::measure::process_group::ProcessGroup as _;
+use wirebench_engine::measure::request::Request;
 
 /// How long the API server may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -29,8 +30,6 @@ const POLL: Duration = Duration::from_millis(5);
 const MAX_KEPT_BYTES: u64 = 64 << 20;
 /// How often each clock is read.
 const CLOCK_READINGS: usize = 3;
-/// Where to get kubectl.
-const INSTALL: &str = "a run on a cluster needs it: https://kubernetes.io/docs/tasks/tools/";
 
 /// A namespace of a cluster.
 #[derive(Debug, Clone)]
@@ -58,10 +57,10 @@ struct Call {
 }
 
 impl Call {
-    /// What was printed.
+    /// The standard output of a call that succeeded.
     ///
     /// # Errors
-    /// When kubectl failed; the message is its own.
+    /// When kubectl failed; the message is kubectl's own.
     fn text(mut self) -> anyhow::Result<String> {
         if !self.status.success() {
             bail!("{}", in_words(&self.stderr));
@@ -69,10 +68,10 @@ impl Call {
         read(&mut self.stdout)
     }
 
-    /// The exit code of a command in a pod, and what it wrote to stderr.
+    /// The exit code and the standard error of a command that `kubectl exec` ran in a pod.
     ///
     /// # Errors
-    /// When it was not run to its end, because the pod is gone.
+    /// When the command did not run to its end, because the pod is gone.
     fn exit_code(&self, pod: &str) -> anyhow::Result<(i32, String)> {
         if self.status.success() {
             return Ok((0, self.stderr.trim().to_owned()));
@@ -84,10 +83,21 @@ impl Call {
     }
 }
 
-/// A port of this machine that leads to a port of a pod; closed when dropped.
+/// A port of 127.0.0.1 that leads to a port of a pod; closed when dropped.
 pub(crate) struct ForwardedPort {
-    pub(crate) address: String,
+    address: String,
     _forwarding: Group,
+}
+
+impl ForwardedPort {
+    /// Sends the server one request by wirebench's own client and checks the response; returns the bytes of its body or message.
+    ///
+    /// # Errors
+    /// When there is no response, or a wrong one.
+    pub(crate) fn check(&self, request: &Request) -> anyhow::Result<u64> {
+        let answer = request.check(&self.address)?;
+        Ok(request.payload_bytes(&answer))
+    }
 }
 
 impl Cluster {
@@ -99,13 +109,13 @@ impl Cluster {
     pub(crate) fn connect(
         context: Option<&str>,
         namespace: Option<&str>,
-        interrupt: &Interrupt,
+        interrupt: Interrupt,
     ) -> anyhow::Result<(Self, String)> {
         let flags = context.map(|name| format!("--context={name}"));
         let mut cluster = Self {
             flags: flags.into_iter().collect(),
             namespace: "default".into(),
-            interrupt: interrupt.clone(),
+            interrupt,
         };
         let config = cluster.text(&["config", "view", "--minify", "--output=json"], None);
         let config: Value = match (config, context) {
@@ -136,7 +146,7 @@ impl Cluster {
         Ok((cluster, version.to_owned()))
     }
 
-    /// The same cluster; what is asked of it goes on when the user requests a stop.
+    /// The same cluster, for cleaning up: its calls go on after Ctrl-C.
     pub(crate) fn uninterrupted(&self) -> Self {
         Self {
             interrupt: Interrupt::default(),
@@ -200,7 +210,7 @@ impl Cluster {
             .map(drop)
     }
 
-    /// Deletes a Job if it is there, and in the background what it owns.
+    /// Deletes a Job, if there is one of this name. Kubernetes then deletes the objects that the Job owns.
     ///
     /// # Errors
     /// When the API refuses it.
@@ -433,7 +443,11 @@ pub(crate) fn at_once<T: Sync, R: Send>(
 
 /// Starts kubectl in a process group of its own: Ctrl-C in a terminal ends wirebench only, which then cleans up.
 fn start(command: &mut Command) -> anyhow::Result<Group> {
-    Group::spawn(command).map_err(|error| anyhow!("kubectl cannot be started: {error}; {INSTALL}"))
+    Group::spawn(command).map_err(|error| {
+        anyhow!(
+            "kubectl cannot be started: {error}; a run on a cluster needs it: https://kubernetes.io/docs/tasks/tools/"
+        )
+    })
 }
 
 /// All that a file contains, from its beginning.

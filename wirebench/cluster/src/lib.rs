@@ -9,7 +9,6 @@ mod meter;
 mod names;
 mod overlay;
 mod owner;
-mod probe;
 mod record;
 mod run_spec;
 mod session;

@@ -16,7 +16,6 @@ use crate::kubectl::Cluster;
 use crate::load;
 use crate::names::RUN;
 use crate::overlay::Overlay;
-use crate::probe::Forward;
 use wirebench_declare::Project;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::server::{GrpcOperation, Operation};
@@ -105,7 +104,7 @@ pub(crate) fn wait_until_ready(
     let deadline = Instant::now() + FIRST_RESPONSE_TIMEOUT;
     loop {
         // Opened again: kubectl closes a port whose first connection fails.
-        let answered = Forward::open(cluster, target, &pods).and_then(|forward| forward.check(&request));
+        let answered = target.forward(cluster, &pods).and_then(|port| port.check(&request));
         match answered {
             Ok(_) => return Ok(()),
             Err(error) if cluster.interrupt.is_requested() => return Err(error),

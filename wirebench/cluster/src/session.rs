@@ -34,7 +34,6 @@ pub(crate) struct Session<'a> {
     pub(crate) spec: &'a RunSpec<'a>,
     pub(crate) cluster: &'a Cluster,
     pub(crate) jq: &'a Jq,
-    pub(crate) interrupt: &'a Interrupt,
     pub(crate) owner: &'a Value,
     pub(crate) recorder: Recorder,
     /// The servers by declared server and variant, or why they cannot be loaded.
@@ -179,7 +178,7 @@ impl Session<'_> {
             }
             let started = Instant::now();
             let (mut round, loading) = self.round(*slot);
-            if self.interrupt.is_requested() {
+            if self.cluster.interrupt.is_requested() {
                 return Ok(Ending::Interrupted);
             }
             round.took_ns = Some(nanos(started.elapsed()));
@@ -228,7 +227,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     prepare::filters(spec.project)?;
     let (jq, jq_version) = prepare::jq(spec.project)?;
     let interrupt = Interrupt::watch()?;
-    let (cluster, version) = Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref(), &interrupt)?;
+    let (cluster, version) = Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref(), interrupt)?;
     let (id, folder) = new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
     let owner = match Owner::make(&cluster, &key(&id), &spec.load.image) {
         Ok(owner) => owner,
@@ -244,7 +243,6 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         spec,
         cluster: &cluster,
         jq: &jq,
-        interrupt: &interrupt,
         owner: &reference,
         recorder: record::begin(spec, id, folder, tools),
         targets: BTreeMap::new(),
@@ -264,7 +262,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
 fn measure_session(mut session: Session) -> anyhow::Result<Recorded> {
     session.recorder.conclude(true)?;
     let created = session.create();
-    if session.interrupt.is_requested() {
+    if session.cluster.interrupt.is_requested() {
         return session.recorder.finish(true);
     }
     created?;

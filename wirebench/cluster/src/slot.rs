@@ -19,7 +19,6 @@ use crate::load::{self, CONTAINER, Done, ROLE};
 use crate::meter::{self, Reading, Readings};
 use crate::names::{key, selector};
 use crate::overlay::METER;
-use crate::probe::Forward;
 use crate::run_spec::{OUTPUTS, request};
 use crate::session::Session;
 
@@ -47,7 +46,7 @@ impl RoundContext<'_> {
         let Self { series, target, .. } = *self;
         let servers = target.ready_pods(self.session.cluster)?;
         let request = request(&self.session.spec.project.root, series)?;
-        let forward = Forward::open(self.session.cluster, target, &servers)?;
+        let forward = target.forward(self.session.cluster, &servers)?;
         let payload = forward
             .check(&request)
             .map_err(|error| anyhow!("before the load: {error:#}"))?;
