@@ -76,6 +76,11 @@ pub enum MetricReason {
         /// Pairs that a verdict needs.
         needed: u32,
     },
+    /// The rounds may have begun before the servers were warm: a runtime that still compiles has other costs.
+    MaybeNotWarm {
+        /// The budget that gives the longest time for finding out when servers are warm, minutes; null if there was no more to give.
+        minutes: Option<u32>,
+    },
     /// Worse in every pair by more than the size from which it gates, but there are fewer pairs than a verdict needs.
     WorseInEveryPair {
         /// Pairs that could be used.

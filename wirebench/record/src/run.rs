@@ -450,6 +450,10 @@ pub struct LoadRecord {
     /// measured before the first round, and the same on all sides; null where `warmup_ns` is enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup_requests: Option<u64>,
+    /// The time for which a fresh server of each side was observed without a sign that it was warm; null where it was seen to be,
+    /// and where that is not looked at. Timed figures of such rounds give no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup_unknown_after_ns: Option<u64>,
     /// Length of the later rounds where earlier ones of `duration_ns` had too few good answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lengthened_to_ns: Option<u64>,
@@ -504,6 +508,7 @@ impl LoadRecord {
             capacity_per_s: None,
             capacity_bound: None,
             warmup_requests: None,
+            warmup_unknown_after_ns: None,
             lengthened_to_ns: None,
             ..self.clone()
         }

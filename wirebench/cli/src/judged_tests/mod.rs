@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use proptest::prelude::{Just, Strategy, TestCaseError, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
+use wirebench_declare::plan::warm_up::LONGEST;
+use wirebench_declare::span::nanos;
 use wirebench_github::admit::{ComparedCommits, checked};
 use wirebench_judge::compare::{self, Rules};
 use wirebench_judge::summary::comparison::{Findings, RowStatus, contradiction};

@@ -194,6 +194,40 @@ fn a_large_loss_in_too_few_pairs_is_no_all_clear_and_is_named() {
 }
 
 #[test]
+fn rounds_of_servers_that_nobody_saw_warm_give_no_verdict() {
+    let judged = |off: f64, warmup_unknown_after: Option<Duration>| {
+        let mut run = timed(10, 20, |n| ([noise(n); 4], [noise(n + 3) + off; 4]), [None, None]);
+        run.series[0].load.warmup_unknown_after_ns = warmup_unknown_after.map(nanos);
+        judged(&run)
+    };
+    for (off, known) in [
+        (0.18, Verdict::Regressed),
+        (-0.18, Verdict::Improved),
+        (0.0, Verdict::Unchanged),
+    ] {
+        assert_eq!(judged(off, None).verdict, known);
+        let comparison = judged(off, Some(Duration::from_secs(7)));
+        let reason = &metric(&comparison, Metric::ServerCpu).reason;
+        let (verdict, minutes) = (Verdict::Inconclusive, Some(8));
+        assert_eq!(
+            (comparison.verdict, reason),
+            (verdict, &MetricReason::MaybeNotWarm { minutes })
+        );
+        let page = terminal::render(&comparison, None);
+        assert!(
+            page.contains("still warming up") && page.contains("--budget 8m"),
+            "{page}"
+        );
+    }
+    let longest = judged(0.18, Some(LONGEST));
+    assert_eq!(
+        metric(&longest, Metric::ServerCpu).reason,
+        MetricReason::MaybeNotWarm { minutes: None }
+    );
+    assert!(terminal::render(&longest, None).contains("longer load.warmup"));
+}
+
+#[test]
 fn a_change_that_is_not_three_times_what_equal_code_shows_has_no_verdict() {
     let of = |off: f64| {
         judged(&with_null(

@@ -73,6 +73,23 @@ fn no_round_contains_the_requests_before_the_server_is_warm() {
 }
 
 #[test]
+fn a_server_that_was_not_seen_to_be_warm_gives_no_verdict() {
+    let bench = bench(1).commit("before");
+    // A sixteenth of the budget for each side: one part of the load, and a second one that costs a third of it.
+    let run = ["run", "--baseline", "HEAD", "--measure-identical", "--budget", "16s"];
+    let ended = bench.run(&run);
+    assert!(
+        ended.stderr.contains("no sign after 1s that its servers are warm"),
+        "{}",
+        ended.stderr
+    );
+    let record = bench.record();
+    let load = &series(&record, "ask@cold@hey")["load"];
+    assert_eq!(number(&load["warmup_unknown_after_ns"]), 1_000_000_000);
+    assert!(number(&load["warmup_requests"]) > 0, "{load}");
+}
+
+#[test]
 #[ignore = "nightly"]
 fn rounds_with_few_requests_are_invalid_and_the_next_ones_are_longer() {
     // One request at a time, each of 90 ms: about 11 in a second.

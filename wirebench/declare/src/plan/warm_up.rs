@@ -8,6 +8,11 @@ use crate::span::nanos;
 pub const FEWEST_REQUESTS: u64 = 200;
 /// A server is still warming up while a later part of the load costs less than this share of an earlier one.
 const STEADY_FROM: f64 = 0.9;
+/// The longest that one side of a series is observed while it warms up.
+pub const LONGEST: Duration = Duration::from_secs(30);
+/// The budget is at least this many times the time for observing all sides. Rounds of a server that is still compiling compare
+/// nothing: a JVM on one core needs 12 to 18 s.
+const BUDGET_FACTOR: u32 = 8;
 /// The time for which a server is looked at before it is called warm.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
 /// Good requests after which a runtime has chosen what to compile: thresholds of the JVM and of V8 are below it.
@@ -27,6 +32,25 @@ pub struct Part {
     pub cpu_ns: u64,
     /// Wall time, ns.
     pub wall_ns: u64,
+}
+
+/// How long one side may be observed within the budget of a comparison of that many series.
+pub fn observing(budget: Duration, series: u32) -> Duration {
+    LONGEST.min(budget / series.saturating_mul(2 * BUDGET_FACTOR).max(1))
+}
+
+/// The budget with which each side of that many series is observed for [`LONGEST`].
+pub fn budget_for_longest(series: u32) -> Duration {
+    LONGEST * series.saturating_mul(2 * BUDGET_FACTOR)
+}
+
+/// What a server is warmed up with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WarmUp {
+    /// Requests before the round, beyond the declared warm-up.
+    pub requests: u64,
+    /// Whether the server was seen to be warm after them.
+    pub is_known: bool,
 }
 
 /// The requests of the next part: as many as all parts before, so that a slow fall shows too; from [`CHOSEN_BY`] on no more than
@@ -62,16 +86,19 @@ pub fn warm_up_parts(requests: u64, workers: u32) -> Vec<u64> {
     parts
 }
 
-/// The requests after which the server is warm, 0 if it is from the first one on; `None` if that is not known yet.
+/// What the server is warm after, 0 requests if it is from the first one on; `None` if that is not known yet.
 ///
 /// It is warm with the first part that neither of the next two parts undercuts, nor all later parts together: one would not do,
 /// because a server may run its first some hundred requests at one speed, and only then compile them. Nor would it do to look for
 /// less than [`LONG_ENOUGH`]: the JVM runs what it compiled in haste for two or three seconds, at four times the final cost,
 /// before it has compiled it well.
-pub fn requests_needed(parts: &[Part]) -> Option<u64> {
+pub fn warm_up(parts: &[Part]) -> Option<WarmUp> {
     let steady = steady(parts)?;
     let looked_ns = sum(&parts[steady + 1..], |part| part.wall_ns);
-    (looked_ns >= nanos(LONG_ENOUGH)).then(|| requests_up_to(parts, steady))
+    (looked_ns >= nanos(LONG_ENOUGH)).then(|| WarmUp {
+        requests: requests_up_to(parts, steady),
+        is_known: true,
+    })
 }
 
 /// The place of the first part that no later one undercuts.
@@ -88,14 +115,17 @@ fn requests_up_to(parts: &[Part], steady: usize) -> u64 {
     if steady == 0 { 0 } else { requests(&parts[..=steady]) }
 }
 
-/// The requests to warm up with if there is no time for another part: all so far, unless no part undercuts earlier ones, or the
-/// server mostly waits for something else than a core. `slowdown` is the factor, at least 1, by which threads take longer because
-/// others have the cores.
-pub fn requests_needed_at_most(parts: &[Part], slowdown: f64) -> u64 {
+/// What to warm up with if there is no time for another part: all so far, unless no part undercuts earlier ones, or the server
+/// mostly waits for something else than a core and so is not warming up. `slowdown` is the factor, at least 1, by which threads
+/// take longer because others have the cores.
+pub fn warm_up_so_far(parts: &[Part], slowdown: f64) -> WarmUp {
     let (cpu_ns, wall_ns) = (sum(parts, |part| part.cpu_ns), sum(parts, |part| part.wall_ns));
-    let is_busy = float(cpu_ns) * slowdown >= float(wall_ns) * BUSY_FROM;
-    let otherwise = if is_busy { requests(parts) } else { 0 };
-    steady(parts).map_or(otherwise, |steady| requests_up_to(parts, steady))
+    let waits = float(cpu_ns) * slowdown < float(wall_ns) * BUSY_FROM;
+    let otherwise = if waits { 0 } else { requests(parts) };
+    WarmUp {
+        requests: steady(parts).map_or(otherwise, |steady| requests_up_to(parts, steady)),
+        is_known: waits,
+    }
 }
 
 fn sum(parts: &[Part], of: fn(&Part) -> u64) -> u64 {
@@ -142,6 +172,28 @@ mod tests {
         parts
     }
 
+    /// The requests after which the server is known to be warm.
+    fn needed(parts: &[Part]) -> Option<u64> {
+        warm_up(parts).map(|found| found.requests)
+    }
+
+    fn open(requests: u64) -> WarmUp {
+        WarmUp {
+            requests,
+            is_known: false,
+        }
+    }
+
+    #[test]
+    fn the_budget_for_the_longest_observation_gives_it() {
+        for series in 1..20 {
+            let enough = budget_for_longest(series);
+            assert_eq!(observing(enough, series), LONGEST);
+            assert!(observing(enough.mul_f64(0.9), series) < LONGEST);
+        }
+        assert_eq!(observing(Duration::from_secs(240), 3), Duration::from_secs(5));
+    }
+
     #[test]
     fn parts_have_whole_turns_of_the_workers_and_double() {
         let sizes: Vec<u64> = parts(0, 5).iter().map(|part| part.requests).collect();
@@ -154,15 +206,15 @@ mod tests {
 
     #[test]
     fn a_server_that_is_warm_from_the_first_request_on_needs_nothing_more() {
-        assert_eq!(requests_needed(&parts(0, 2)), None, "two more parts must agree");
-        assert_eq!(requests_needed(&parts(0, 3)), Some(0));
+        assert_eq!(needed(&parts(0, 2)), None, "two more parts must agree");
+        assert_eq!(needed(&parts(0, 3)), Some(0));
     }
 
     #[test]
     fn a_server_that_compiles_its_handler_after_some_hundred_requests_is_not_warm_before() {
-        assert_eq!(requests_needed(&parts(300, 4)), None);
-        assert_eq!(requests_needed(&parts(300, 5)), Some(800));
-        assert_eq!(requests_needed(&parts(10_000, 20)), Some(25_600));
+        assert_eq!(needed(&parts(300, 4)), None);
+        assert_eq!(needed(&parts(300, 5)), Some(800));
+        assert_eq!(needed(&parts(10_000, 20)), Some(25_600));
     }
 
     /// As the example in Java was seen to do it.
@@ -183,9 +235,9 @@ mod tests {
             })
         };
         assert_eq!(steady(&parts(9)), Some(5), "four parts alike");
-        assert_eq!(requests_needed(&parts(9)), None, "for 2.8 seconds");
-        assert_eq!(requests_needed(&parts(13)), Some(83_460));
-        assert_eq!(requests_needed_at_most(&parts(10), 1.0), 83_460);
+        assert_eq!(needed(&parts(9)), None, "for 2.8 seconds");
+        assert_eq!(needed(&parts(13)), Some(83_460));
+        assert_eq!(warm_up_so_far(&parts(10), 1.0), open(83_460));
     }
 
     /// As the example in Java was seen to do it on one core, which it shares with its compiler: costs by requests, ns.
@@ -202,7 +254,7 @@ mod tests {
         ];
         let at = |requests: u64| levels.iter().find(|(upto, _)| requests <= *upto).unwrap().1;
         let mut parts: Vec<Part> = Vec::new();
-        while requests_needed(&parts).is_none() {
+        while needed(&parts).is_none() {
             let size = next_part(&parts, 10);
             let cpu_ns = (0..size).map(|more| at(requests(&parts) + more)).sum();
             parts.push(Part {
@@ -211,30 +263,37 @@ mod tests {
                 wall_ns: cpu_ns,
             });
         }
-        let needed = requests_needed(&parts).unwrap();
-        assert!((71_000..200_000).contains(&needed), "{needed}");
-        let seconds = sum(&parts, |part| part.wall_ns) / 1_000_000_000;
-        assert!(seconds <= 25, "known after {seconds} s");
+        assert_eq!((needed(&parts), parts.len()), (Some(160_830), 16));
+        assert_eq!(
+            sum(&parts, |part| part.wall_ns) / 1_000_000,
+            19_169,
+            "known after so many ms"
+        );
     }
 
     #[test]
     fn without_time_for_another_part_a_busy_server_is_warmed_up_by_all_and_one_that_waits_is_not() {
         let cold = parts(5_000, 2);
-        assert_eq!(
-            (requests_needed(&cold), requests_needed_at_most(&cold, 1.0)),
-            (None, 400)
-        );
+        assert_eq!((warm_up(&cold), warm_up_so_far(&cold, 1.0)), (None, open(400)));
         let waits: Vec<Part> = (cold.iter())
             .map(|part| Part {
                 wall_ns: part.wall_ns * 10,
                 ..*part
             })
             .collect();
-        assert_eq!(requests_needed_at_most(&waits, 1.0), 0);
-        assert_eq!(requests_needed_at_most(&parts(0, 3), 1.0), 0);
+        let known = WarmUp {
+            requests: 0,
+            is_known: true,
+        };
+        assert_eq!(warm_up_so_far(&waits, 1.0), known);
         assert_eq!(
-            requests_needed_at_most(&waits, 10.0),
-            400,
+            warm_up_so_far(&parts(0, 3), 1.0),
+            open(0),
+            "not looked at for long enough"
+        );
+        assert_eq!(
+            warm_up_so_far(&waits, 10.0),
+            open(400),
             "beside twenty busy programs on two cores it had its share of a core"
         );
     }
@@ -242,7 +301,7 @@ mod tests {
     proptest! {
         #[test]
         fn requests_that_show_as_cold_are_never_left_to_the_rounds(slow in 0u64..100_000) {
-            let needed = requests_needed(&parts_in(1_000, slow, 60)).unwrap();
+            let needed = needed(&parts_in(1_000, slow, 60)).unwrap();
             // So few cold requests at the beginning do not show in the first part.
             prop_assert!(needed >= slow || slow < FEWEST_REQUESTS / 50, "{} of {}", needed, slow);
         }

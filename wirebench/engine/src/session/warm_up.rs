@@ -15,20 +15,15 @@ use crate::session::Session;
 use crate::session::pass::RawRound;
 use crate::session::rates::before_rounds;
 use wirebench_declare::load::{Load, MOST_REQUESTS, Rate};
-use wirebench_declare::plan::warm_up::{FEWEST_REQUESTS, Part, next_part, requests_needed, requests_needed_at_most};
+use wirebench_declare::plan::warm_up::{self, FEWEST_REQUESTS, Part, WarmUp, next_part, warm_up_so_far};
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::span::{Span, nanos};
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{CpuTime, Round, RoundStatus, Variant};
 
-/// The longest that one side of a series is observed while it warms up.
-const LONGEST: Duration = Duration::from_secs(30);
 /// How much longer a part of the load may take before the load generator is stopped.
 const SPARE: Duration = Duration::from_secs(5);
-/// The share of the budget that observing all series may take. Rounds of a server that is still compiling compare nothing: a JVM on one
-/// core needs 12 to 18 s.
-const BUDGET_SHARE: f64 = 0.125;
 /// A round is made longer by at most this factor.
 const MOST_LONGER: u32 = 10;
 /// The share of the budget that one round may last after it was made longer.
@@ -50,15 +45,15 @@ pub(super) struct Limits {
 impl Limits {
     /// Without a budget.
     pub(super) const NONE: Self = Self {
-        observing: LONGEST,
+        observing: warm_up::LONGEST,
         round: Duration::MAX,
     };
 
     /// Of a comparison of that many series.
     pub(super) fn within(budget: Duration, series: usize) -> Self {
-        let sides = u32::try_from(series * 2).unwrap_or(u32::MAX).max(1);
+        let series = u32::try_from(series).unwrap_or(u32::MAX);
         Self {
-            observing: LONGEST.min(budget.mul_f64(BUDGET_SHARE) / sides),
+            observing: warm_up::observing(budget, series),
             round: budget.mul_f64(LONGEST_ROUND),
         }
     }
@@ -82,25 +77,35 @@ impl Session<'_> {
             return Ok(*known);
         }
         let began = Instant::now();
-        let found = self.measure_warm_up(index)?;
+        let WarmUp { requests, is_known } = self.measure_warm_up(index)?;
         self.recorder.run.spent.calibrate_ns += nanos(began.elapsed());
-        self.warmup_requests.insert(index, found);
-        if found > 0 {
-            self.recorder.run.series[index].load.warmup_requests = Some(found);
-            let id = &self.setup.series[index].id;
-            let text = format!("{id}: warmed up by {found} more requests, until CPU per request no longer falls");
+        self.warmup_requests.insert(index, requests);
+        let load = &mut self.recorder.run.series[index].load;
+        load.warmup_requests = (requests > 0).then_some(requests);
+        load.warmup_unknown_after_ns = (!is_known).then(|| nanos(self.limits.observing));
+        let id = &self.setup.series[index].id;
+        if !is_known {
+            let after = Span(self.limits.observing).as_flag();
+            let text = format!("{id}: no sign after {after} that its servers are warm, so the rounds give no verdict");
+            self.progress.log(Level::Warn, &text);
+        } else if requests > 0 {
+            let text = format!("{id}: warmed up by {requests} more requests, until CPU per request no longer falls");
             self.progress.log(Level::Info, &text);
         }
-        Ok(found)
+        Ok(requests)
     }
 
     /// Observes a fresh server of each side, unless all were compiled; the side that needs more decides for all.
-    fn measure_warm_up(&self, index: usize) -> Result<u64, MeasureError> {
+    fn measure_warm_up(&self, index: usize) -> Result<WarmUp, MeasureError> {
+        let mut most = WarmUp {
+            requests: 0,
+            is_known: true,
+        };
         let series = &self.setup.series[index];
         let harness = &self.setup.prepared.harness;
         let on_hosts = harness.host.is_some() || harness.driver_host.is_some();
         if series.load.warmup.is_none() || series.load.is_without_server() || on_hosts {
-            return Ok(0);
+            return Ok(most);
         }
         let is_judged = |variant: &&Variant| matches!(variant, Variant::Baseline | Variant::Candidate);
         let variants = self.setup.entries[index].variants.iter();
@@ -112,22 +117,24 @@ impl Session<'_> {
                 .iter()
                 .all(|variant| is_compiled(self.setup.side(*variant), series))
         {
-            return Ok(0);
+            return Ok(most);
         }
-        let mut requests = 0;
         for variant in judged {
             match self.observe(series, index, variant) {
                 Err(MeasureError::Interrupted) => return Err(MeasureError::Interrupted),
                 // Its rounds will fail, with their reason.
                 Err(_) => {}
-                Ok(found) => requests = requests.max(found),
+                Ok(found) => {
+                    most.requests = most.requests.max(found.requests);
+                    most.is_known &= found.is_known;
+                }
             }
         }
-        Ok(requests)
+        Ok(most)
     }
 
     /// Loads a fresh server part by part until it is warm.
-    fn observe(&self, series: &PlannedSeries, index: usize, variant: Variant) -> Result<u64, MeasureError> {
+    fn observe(&self, series: &PlannedSeries, index: usize, variant: Variant) -> Result<WarmUp, MeasureError> {
         let slot = before_rounds(index, variant);
         let folder = self.raw_folder(&format!("warm-up-{}-{}", variant.name(), series.id));
         fs::create_dir_all(&folder).map_err(|error| MeasureError::Failed(error.to_string()))?;
@@ -138,7 +145,7 @@ impl Session<'_> {
         found
     }
 
-    fn observe_in(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<u64, MeasureError> {
+    fn observe_in(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<WarmUp, MeasureError> {
         let harness = &self.setup.prepared.harness;
         let at_most = self.limits.observing;
         let load = |requests| Load {
@@ -155,7 +162,7 @@ impl Session<'_> {
         request.check(&target.front.address)?;
         let began = Instant::now();
         let mut parts: Vec<Part> = Vec::new();
-        let requests = loop {
+        let found = loop {
             let requests = next_part(&parts, series.load.workers());
             let part = PlannedSeries {
                 load: load(requests.min(MOST_REQUESTS / 2)),
@@ -171,15 +178,15 @@ impl Session<'_> {
                 cpu_ns: round.server_cpu_ns.map_or(0, CpuTime::total),
                 wall_ns: nanos(measured.wall),
             });
-            if let Some(needed) = requests_needed(&parts) {
-                break needed;
+            if let Some(known) = warm_up::warm_up(&parts) {
+                break known;
             }
             if began.elapsed() >= at_most {
-                break requests_needed_at_most(&parts, busy::slowdown(harness.cores.available));
+                break warm_up_so_far(&parts, busy::slowdown(harness.cores.available));
             }
         };
         written(folder, target.stop())?;
-        Ok(requests)
+        Ok(found)
     }
 
     /// Makes the next rounds of a series longer if a round just measured had too few requests, whichever variant it was.
@@ -294,6 +301,5 @@ mod tests {
         let limits = Limits::within(Duration::from_secs(240), 3);
         assert_eq!(limits.observing, Duration::from_secs(5));
         assert_eq!(limits.round, Duration::from_millis(4_800));
-        assert_eq!(Limits::within(Duration::from_secs(36_000), 1).observing, LONGEST);
     }
 }

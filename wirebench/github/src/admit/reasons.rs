@@ -37,6 +37,7 @@ pub(super) fn metric(metric: &ComparedMetric, place: &str) -> Result<MetricReaso
         Reason::NullDiffers { percent } => (&[Verdict::Inconclusive], percent.map(f64::abs)),
         Reason::TooFewPairs { .. }
         | Reason::WorseInEveryPair { .. }
+        | Reason::MaybeNotWarm { .. }
         | Reason::Unconfirmed
         | Reason::NotBeyondDoubt
         | Reason::Disputed => (&[Verdict::Inconclusive], None),

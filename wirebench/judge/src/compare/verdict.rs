@@ -5,6 +5,8 @@ use crate::compare::null::TimedNull;
 use crate::compare::screen::{Suspicion, is_worse_around_margin};
 use crate::compare::series::unjudged_metric;
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN, count};
+use wirebench_declare::plan::warm_up;
+use wirebench_declare::span::nanos;
 use wirebench_record::comparison::{ComparedMetric, Verdict};
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::reason::MetricReason;
@@ -138,7 +140,10 @@ pub(super) fn metric(judged: &JudgedCell, tests: (usize, usize), run: &Run, seri
     };
     let smallest = (estimates.sd.filter(|_| kept >= FEWEST_PAIRS))
         .map(|sd| worsening(metric, resolvable(cell.log_margin(), sd, kept, alpha, tests, POWER)));
-    let (verdict, reason) = verdict(judged, at_most);
+    let (verdict, reason) = match series.load.warmup_unknown_after_ns {
+        Some(after_ns) if kept >= FEWEST_PAIRS => (Verdict::Inconclusive, maybe_not_warm(run, after_ns)),
+        _ => verdict(judged, at_most),
+    };
     let effect = location.map(|location| location.estimate);
     let worse_by = effect.map_or(0.0, |effect| worsening(metric, effect));
     let mut compared = ComparedMetric {
@@ -206,6 +211,16 @@ fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason)
             let percent = INCONCLUSIVE_ABOVE_PERCENT;
             (Verdict::Inconclusive, MetricReason::NotExcluded { percent })
         }
+    }
+}
+
+/// The reason of every metric of a series that nobody saw warm.
+fn maybe_not_warm(run: &Run, after_ns: u64) -> MetricReason {
+    let timed = run.series.iter().filter(|series| !series.is_counted());
+    let enough = warm_up::budget_for_longest(count(timed.count()));
+    let minutes = u32::try_from(enough.as_secs().div_ceil(60)).ok();
+    MetricReason::MaybeNotWarm {
+        minutes: minutes.filter(|_| after_ns < nanos(warm_up::LONGEST)),
     }
 }
 

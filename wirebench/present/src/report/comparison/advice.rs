@@ -131,6 +131,17 @@ fn regressed(first: &Row, comparison: &Comparison, findings: &Findings, escape: 
 }
 
 fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
+    if let Some(MetricReason::MaybeNotWarm { minutes }) = row.metric.map(|metric| &metric.reason) {
+        let reason = escape.sentence(&reasons::row(row));
+        let how = match minutes {
+            Some(minutes) => format!(
+                "Repeat the measurement with --budget {}m: an eighth of the budget is for finding out when servers are warm",
+                enough_minutes(comparison).map_or(*minutes, |enough| enough.max(*minutes))
+            ),
+            None => "Declare a longer load.warmup".into(),
+        };
+        return format!("{} {reason}. {how}.", row_name(row, escape));
+    }
     if row.looks_worse() {
         let reason = escape.sentence(&reasons::row(row));
         let how = enough_time(comparison);
@@ -193,14 +204,20 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
     }
 }
 
-/// The budget that both stages would have needed; `None` if it was large enough or is unknown.
-fn enough_time(comparison: &Comparison) -> Option<String> {
+/// The budget, in minutes, that both stages would have needed; `None` if it was large enough or is unknown.
+fn enough_minutes(comparison: &Comparison) -> Option<u32> {
     let (NoSecondStage::TooFewRounds { minutes, .. } | NoSecondStage::NoTime { minutes, .. }) =
         comparison.method.no_second_stage.as_ref()?
     else {
         return None;
     };
-    minutes.map(|minutes| format!("with --budget {minutes}m, which is enough at this pace"))
+    *minutes
+}
+
+/// The same as part of a sentence.
+fn enough_time(comparison: &Comparison) -> Option<String> {
+    let minutes = enough_minutes(comparison)?;
+    Some(format!("with --budget {minutes}m, which is enough at this pace"))
 }
 
 fn row_name(row: &Row, escape: Escape) -> String {

@@ -78,6 +78,10 @@ pub fn metric(reason: &MetricReason) -> String {
         Reason::TooFewPairs { usable, needed } => {
             format!("only {usable} usable pairs of rounds; {needed} are needed")
         }
+        Reason::MaybeNotWarm { .. } => {
+            "its servers were perhaps still warming up: CPU time per request had not settled when the rounds began"
+                .into()
+        }
         Reason::WorseInEveryPair { usable: 1, needed } => {
             format!("worse in the one usable pair of rounds; {needed} are needed")
         }
