@@ -120,7 +120,7 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<JudgedCell> {
                 tested: stage == 2 && suspected.is_some() && estimates.kept.pairs.len() >= FEWEST_PAIRS,
                 suspected,
                 estimates,
-                // CPU time per request is the server's own, however busy the load generator is.
+                // CPU time per request is the server's own: a busy load generator hides a part of a change, but makes none.
                 is_client_bound: cell.metric != Metric::ServerCpu
                     && is_client_bound(pairs(series, stage).map(|(_, head)| head)),
                 null: TimedNull::of(series, cell.metric, gates),
