@@ -194,7 +194,7 @@ fn a_large_loss_in_too_few_pairs_is_no_all_clear_and_is_named() {
 }
 
 #[test]
-fn rounds_of_servers_that_nobody_saw_warm_give_no_verdict() {
+fn rounds_of_servers_that_were_not_seen_to_be_warm_give_no_verdict() {
     let judged = |off: f64, warmup_unknown_after: Option<Duration>| {
         let mut run = timed(10, 20, |n| ([noise(n); 4], [noise(n + 3) + off; 4]), [None, None]);
         run.series[0].load.warmup_unknown_after_ns = warmup_unknown_after.map(nanos);

@@ -73,9 +73,9 @@ fn no_round_contains_the_requests_before_the_server_is_warm() {
 }
 
 #[test]
-fn a_server_that_was_not_seen_to_be_warm_gives_no_verdict() {
+fn a_server_that_was_not_seen_to_be_warm_is_recorded_and_told() {
     let bench = bench(1).commit("before");
-    // A sixteenth of the budget for each side: one part of the load, and a second one that costs a third of it.
+    // A sixteenth of the budget for each side: one part of the load, and a second one that costs half of it.
     let run = ["run", "--baseline", "HEAD", "--measure-identical", "--budget", "16s"];
     let ended = bench.run(&run);
     assert!(

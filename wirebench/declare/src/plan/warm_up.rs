@@ -45,7 +45,7 @@ pub fn budget_for_longest(series: u32) -> Duration {
 }
 
 /// What a server is warmed up with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarmUp {
     /// Requests before the round, beyond the declared warm-up.
     pub requests: u64,
@@ -86,7 +86,7 @@ pub fn warm_up_parts(requests: u64, workers: u32) -> Vec<u64> {
     parts
 }
 
-/// What the server is warm after, 0 requests if it is from the first one on; `None` if that is not known yet.
+/// The warm-up after which the server is warm, of 0 requests if it is from the first one on; `None` if that is not known yet.
 ///
 /// It is warm with the first part that neither of the next two parts undercuts, nor all later parts together: one would not do,
 /// because a server may run its first some hundred requests at one speed, and only then compile them. Nor would it do to look for

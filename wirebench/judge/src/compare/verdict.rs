@@ -214,7 +214,7 @@ fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason)
     }
 }
 
-/// The reason of every metric of a series that nobody saw warm.
+/// The reason of every timed metric of a series whose servers were not seen to be warm.
 fn maybe_not_warm(run: &Run, after_ns: u64) -> MetricReason {
     let timed = run.series.iter().filter(|series| !series.is_counted());
     let enough = warm_up::budget_for_longest(count(timed.count()));

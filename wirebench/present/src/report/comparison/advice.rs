@@ -132,7 +132,6 @@ fn regressed(first: &Row, comparison: &Comparison, findings: &Findings, escape: 
 
 fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
     if let Some(MetricReason::MaybeNotWarm { minutes }) = row.metric.map(|metric| &metric.reason) {
-        let reason = escape.sentence(&reasons::row(row));
         let how = match minutes {
             Some(minutes) => format!(
                 "Repeat the measurement with --budget {}m: an eighth of the budget is for finding out when servers are warm",
@@ -140,6 +139,7 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
             ),
             None => "Declare a longer load.warmup".into(),
         };
+        let reason = escape.sentence(&reasons::row(row));
         return format!("{} {reason}. {how}.", row_name(row, escape));
     }
     if row.looks_worse() {
@@ -214,7 +214,7 @@ fn enough_minutes(comparison: &Comparison) -> Option<u32> {
     *minutes
 }
 
-/// The same as part of a sentence.
+/// The flag that gives this budget, as the end of a sentence.
 fn enough_time(comparison: &Comparison) -> Option<String> {
     let minutes = enough_minutes(comparison)?;
     Some(format!("with --budget {minutes}m, which is enough at this pace"))
