@@ -23,11 +23,12 @@ pub fn installs(words: &[String]) -> bool {
     pip.zip(install).is_some_and(|(pip, install)| pip < install)
 }
 
-/// The words of a command; of `sh -c`, those of its script.
+/// The words of a command; of `sh -c`, those of its script and its arguments.
 fn plain(words: &[String]) -> Vec<String> {
     match words {
-        [shell, option, script] if shell.rsplit('/').next() == Some("sh") && option == "-c" => {
-            shell_words::split(script).unwrap_or_default()
+        [shell, option, script, arguments @ ..] if shell.rsplit('/').next() == Some("sh") && option == "-c" => {
+            let script = plain(&shell_words::split(script).unwrap_or_default());
+            [script.as_slice(), arguments].concat()
         }
         _ => words.to_vec(),
     }
@@ -124,6 +125,12 @@ mod tests {
         assert!(installs("uv pip install -r requirements.txt"));
         assert!(installs(
             "sh -c 'python3 -m pip install flask && python3 manage.py migrate'"
+        ));
+        assert!(installs(
+            r#"sh -c 'python3 -m pip install pipenv "$@" && pipenv sync' sh gunicorn"#
+        ));
+        assert!(installs(
+            r#"sh -c "sh -c 'pip install poetry && poetry install' sh && python3 manage.py migrate""#
         ));
         assert!(!installs("sh -c 'npm ci && npm run install'"));
         assert!(!installs("uv sync"));

@@ -108,6 +108,18 @@ fn what_a_repository_says_itself_goes_first_and_is_the_only_server_of_its_projec
 }
 
 #[test]
+fn a_procfile_without_packages_starts_a_program_of_an_interpreter() {
+    for (command, language) in [("python server.py", "python"), ("node server.js", "node")] {
+        let line = format!("web: {command}");
+        let found = found(&[("Procfile", &line)]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(parts(&found[0]), (String::new(), command.into()));
+        assert_eq!((found[0].language.as_str(), found[0].alone), (language, true));
+    }
+    assert_told(&[("Procfile", "web: go run main.go")], &[]);
+}
+
+#[test]
 fn each_main_package_of_go_that_serves_is_a_program() {
     let grpc = "package main\nfunc main() { s := grpc.NewServer() }\n";
     let pairs = [
@@ -149,6 +161,15 @@ fn a_file_of_go_without_a_module_is_built_alone() {
             ".wirebench/bin/backend",
         )],
     );
+}
+
+#[test]
+fn a_server_of_go_is_known_by_what_it_calls() {
+    for call in ["s := http2.Server{}", "funcframework.Start(port)", "http.Serve(l, nil)"] {
+        let main = format!("package main\nfunc main() {{ {call} }}\n");
+        let names = told(&[("go.mod", "module example.org/shop\n"), ("main.go", &main)]);
+        assert_eq!(names.len(), 1, "{call}");
+    }
 }
 
 #[test]
@@ -220,6 +241,9 @@ fn without_a_script_of_node_any_file_that_listens_is_taken() {
         &pairs,
         &[("web", "yarn install --frozen-lockfile --cwd web", "node web/index.js")],
     );
+    let alone = "const http = require('http'); const server = http.createServer(answer); server.listen(port)";
+    assert_told(&[("shop/server.js", alone)], &[("shop", "", "node shop/server.js")]);
+    assert_told(&[("tool.js", "events.listen(changed)")], &[]);
     let library = r#"{"name":"site","scripts":{"start":"node tool.js"},"dependencies":{"react":"19"}}"#;
     assert_told(&[("package.json", library), ("tool.js", "console.log(1)")], &[]);
 }
@@ -341,6 +365,24 @@ fn a_file_of_python_that_serves_when_it_is_started_is_a_program_if_nothing_else_
 }
 
 #[test]
+fn a_handler_of_python_serves_http_over_any_server_of_its_library() {
+    let handler = "handler = http.server.SimpleHTTPRequestHandler\n";
+    let server = format!("{handler}socketserver.TCPServer((\"\", 8080), handler).serve_forever()\n");
+    assert_told(&[("files.py", &server)], &[("files", "", "python3 files.py")]);
+    assert_told(
+        &[("echo.py", "socketserver.TCPServer((\"\", 7), Echo).serve_forever()\n")],
+        &[],
+    );
+    let function = ("main.py", "def hello(request):\n    return 'hello'\n");
+    let install = "python3 -m pip install --quiet --requirement requirements.txt";
+    assert_told(
+        &[function, ("requirements.txt", "functions-framework==3.*\n")],
+        &[("server", install, "functions-framework --source main.py --target hello")],
+    );
+    assert_told(&[function, ("requirements.txt", "requests\n")], &[]);
+}
+
+#[test]
 fn packages_of_python_are_installed_from_where_they_are_declared_and_imports_start_there() {
     let app = ("backend/app/main.py", "app = FastAPI()\n");
     let one = |pairs: &[(&str, &str)]| {
@@ -370,6 +412,23 @@ fn packages_of_python_are_installed_from_where_they_are_declared_and_imports_sta
     let as_package_then_packages = [". uvicorn", "fastapi>=0.1 uvicorn uvicorn"];
     assert_eq!(ways, as_package_then_packages);
     assert_eq!(one(&[app, ("backend/pyproject.toml", &package)]).0, "backend uvicorn");
+    let ways = |manifest| {
+        let builds = found(&[app, manifest]).into_iter().map(|one| one.build.unwrap());
+        builds.collect::<Vec<_>>()
+    };
+    let poetry = ways(("pyproject.toml", "[tool.poetry.dependencies]\npython = \"^3.10\"\n"));
+    assert_eq!(poetry[0][3..], ["install", "--quiet", ".", "uvicorn"]);
+    let (script, arguments) = (&poetry[1][2], &poetry[1][3..]);
+    assert!(
+        script.contains("python3 -m poetry --directory . export --without-hashes |"),
+        "{script}"
+    );
+    assert_eq!(arguments, ["sh", "uvicorn"]);
+    let pipenv = ways(("backend/Pipfile", "[packages]\nfastapi = \"*\"\n"));
+    assert!(
+        pipenv[0][2].ends_with("PIPENV_PIPFILE=backend/Pipfile python3 -m pipenv sync"),
+        "{pipenv:?}"
+    );
 }
 
 #[test]
