@@ -1,6 +1,6 @@
 //! Writes a `wirebench.toml` from probed servers. Each line has its evidence as a comment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::checks::counted;
@@ -30,29 +30,24 @@ pub(super) fn toml(
     calls: &[Call],
 ) -> String {
     let mut out = head.to_owned();
-    let mut protocols = probed.iter().flat_map(|one| &one.server.protocols);
-    let calls_are_served = protocols.clone().any(|one| one.is_grpc());
-    let closes = probed.iter().any(|one| one.closes);
-    let keeps = protocols.any(|one| !one.is_grpc()) && probed.iter().any(|one| !one.closes);
-    let drivers = [("hey", keeps), ("ab", closes), ("ghz", calls_are_served)];
-    let drivers = drivers.into_iter().filter(|(_, needed)| *needed);
-    let drivers: Vec<String> = drivers.map(|(name, _)| name.to_owned()).collect();
-    let ab = if closes {
-        ", ab (HTTP, a new connection for each request)"
-    } else {
-        ""
-    };
+    let needed = probed
+        .iter()
+        .flat_map(|one| (one.server.operations.values()).map(|operation| driver(operation, one)));
+    let needed: BTreeSet<&str> = needed.collect();
+    let drivers = ["hey", "ab", "h2load", "ghz"]
+        .into_iter()
+        .filter(|name| needed.contains(name));
+    let drivers: Vec<String> = drivers.map(str::to_owned).collect();
     let _ = writeln!(
         out,
-        "\nbuiltin_drivers = {}   # load generators: hey (HTTP){ab} and ghz (gRPC); there are also h2load and hyperfine (start-up)",
+        "\nbuiltin_drivers = {}   # load generators: hey (HTTP/1.1), ab (with a new connection for each request), ghz (gRPC), h2load (HTTP/2, too), hyperfine (start-up)",
         list(&drivers)
     );
     let mut operations: BTreeMap<String, (Option<&str>, u32)> = BTreeMap::new();
     for one in probed {
         server(&mut out, one);
-        // Each to its load generator: hey cannot send a call, and keeps connections that a server closes.
         for (name, operation) in &one.server.operations {
-            let driver = (drivers.len() > 1).then(|| driver(operation, one.closes));
+            let driver = (drivers.len() > 1).then(|| driver(operation, one));
             let known = operations.entry(name.clone()).or_insert((driver, one.connections));
             known.0 = known.0.filter(|known| Some(*known) == driver);
             known.1 = known.1.min(one.connections);
@@ -86,11 +81,12 @@ pub(super) fn toml(
     out
 }
 
-/// The load generator of an operation.
-fn driver(operation: &Operation, closes: bool) -> &'static str {
+/// The load generator of an operation: hey, unless it would have to speak HTTP/2, or to reuse connections that the server closes.
+fn driver(operation: &Operation, probed: &ProbedServer) -> &'static str {
     match operation {
         Operation::Grpc(_) => "ghz",
-        _ if closes => "ab",
+        _ if !probed.server.protocols.contains(&Protocol::Http) => "h2load",
+        _ if probed.closes => "ab",
         _ => "hey",
     }
 }
@@ -294,6 +290,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::recipes;
+
+    #[test]
+    fn a_server_of_http_2_alone_gets_a_load_generator_that_speaks_it() {
+        let main = "package main\nfunc main() { http.ListenAndServe(\":1\", nil) }\n";
+        let files = Files::of(&[("go.mod", "module x\n"), ("main.go", main)]);
+        let program = recipes::programs(&files).remove(0);
+        let drivers = |protocols: &[Protocol]| {
+            let mut one = guess::guessed(&files, &program, &[]);
+            one.server.protocols = protocols.to_vec();
+            let toml: toml::Table = toml("", &[one], &[], &files, &[]).parse().unwrap();
+            toml["builtin_drivers"].as_array().unwrap().clone()
+        };
+        assert_eq!(drivers(&[Protocol::H2c]), ["h2load".into()]);
+        assert_eq!(drivers(&[Protocol::Http, Protocol::H2c]), ["hey".into()]);
+    }
 
     proptest! {
         #[test]
