@@ -206,7 +206,8 @@ fn words(args: &[Arg]) -> Vec<String> {
 pub(super) fn summary(probed: &ProbedServer) -> String {
     let server = &probed.server;
     let protocols: Vec<&str> = server.protocols.iter().copied().map(Protocol::label).collect();
-    let env = server.front.env.iter().map(|(name, value)| format!("{name}={value}"));
+    let telling = server.front.env.iter().filter(|(_, value)| value.contains('{'));
+    let env = telling.map(|(name, value)| format!("{name}={value}"));
     let told: Vec<String> = env.chain(words(&server.front.args)).collect();
     let port = match server.front.port {
         Some(port) => format!("port {port}, its own choice"),

@@ -33,8 +33,8 @@ const DECLARED: [&str; 6] = [
     // `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
     // `.add_route("/x", resource)`, `.at("/x", get(f))`, `.at("/x").post(f)`.
     r#"(?i)(?:\.(?:add_)?route|\.at|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?|\)\s*\.)(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
-    // `url: '/x'` of fastify.route, with its method before it.
-    r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*)?\burl:\s*['"`](?P<path>/[^'"`\s]*)['"`]"#,
+    // `url: '/x'` of fastify.route, with its method before it; `method: 'GET', path: '/x'` of hapi.
+    r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*(?:url|path)|\burl):\s*['"`](?P<path>/[^'"`\s]*)['"`]"#,
     // `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves; `(r"/x", Handler)` of Tornado.
     r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*|\(\s*r)["'`](?P<path>/[^"'`\s]*)["'`]"#,
     // `warp::path!("todos")`, `warp::path("todos")`: one segment of a path; `Router::with_path("todos/{id}")` of Salvo.
@@ -152,6 +152,7 @@ mod tests {
             ("http.HandleFunc(\"/old\", f)", "GET /old"),
             ("app.get('/items/:id', (req, res) => {", "GET /items/:id"),
             ("fastify.route({ method: 'GET', url: '/y' })", "GET /y"),
+            ("server.route({ method: 'POST', path: '/y', handler })", "POST /y"),
             ("@app.get(\"/items/{item_id}\")", "GET /items/{item_id}"),
             ("@app.route('/z', methods=['POST'])", "POST /z"),
             ("@app.route('/hello/<name>')", "GET /hello/<name>"),

@@ -245,6 +245,33 @@ server.serve_forever()
     );
 }
 
+#[test]
+fn a_server_that_ends_while_it_is_asked_is_said_to_with_its_last_words() {
+    let server = r#"
+import os
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path != "/":
+            print("no such page", flush=True)
+            os._exit(1)
+        self.send_response(404)
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+"#;
+    let said = Bench::empty().file("server.py", server).run(&["init"]).stdout;
+    assert!(
+        said.contains("it ended while it was asked; its last words: no such page"),
+        "{said}"
+    );
+    assert!(!said.contains("question"), "{said}");
+}
+
 /// The declaration that `init` writes.
 #[track_caller]
 fn declared(bench: &Bench) -> String {

@@ -172,7 +172,7 @@ pub(super) fn probe(
     probed.questions.extend(running.unmeasured());
     let routes = http::known_routes(&launcher.output(), files, program);
     let ask = || {
-        probe_running(context, &routes, calls, &running, &mut probed)?;
+        probe_running(&launcher, &routes, calls, &running, &mut probed)?;
         let least = Duration::from_secs((running.listened_after.as_secs() + 1) * 4);
         running.stop();
         probed.server.front.ready_timeout = Span(least.max(READY_AT_LEAST));
@@ -283,12 +283,13 @@ fn keep_one_kind(probed: &mut ProbedServer) {
 
 /// Sends requests to the running server and declares those with a good response.
 fn probe_running(
-    context: &ProbeContext,
+    launcher: &Launcher,
     routes: &KnownRoutes,
     calls: &[Call],
     running: &Running,
     probed: &mut ProbedServer,
 ) -> Result<(), ProbeFailure> {
+    let context = launcher.context;
     let address = format!("127.0.0.1:{}", running.port);
     (context.say)(&format!("{}: listens on {}; asking it", probed.server.name, running.at));
     std::thread::sleep(LEARNS_ROUTES.max(running.listened_after / 2));
@@ -317,7 +318,14 @@ fn probe_running(
     }
     keep_one_kind(probed);
     if probed.operations.is_empty() {
-        return Err(probed.failure("it answers, but no request with a good answer was found".into()));
+        let why = if running.has_ended() {
+            // What was asked afterwards had no answer, and says nothing.
+            probed.questions.clear();
+            format!("it ended while it was asked{}", launcher.last_words())
+        } else {
+            "it answers, but no request with a good answer was found".into()
+        };
+        return Err(probed.failure(why));
     }
     Ok(())
 }

@@ -189,7 +189,8 @@ impl Launcher<'_> {
         read("server.stdout") + "\n" + &read("server.stderr")
     }
 
-    fn last_words(&self) -> String {
+    /// The last lines that the server printed, as the end of a sentence; empty if there are none.
+    pub(super) fn last_words(&self) -> String {
         let said = ["server.stderr", "server.stdout"].map(|file| tail(&self.folder.join(file)));
         let said = said.iter().find(|text| !text.is_empty());
         said.map_or_else(String::new, |text| format!("; its last words: {text}"))
@@ -243,6 +244,11 @@ impl Running {
         let list = others.iter().map(u16::to_string).collect::<Vec<_>>().join(" and ");
         let question = "too: is that to be measured? Then declare a second server with that port";
         (!list.is_empty()).then(|| format!("it listens on port {list} {question}"))
+    }
+
+    /// True if the program ended by itself.
+    pub(super) fn has_ended(&self) -> bool {
+        self.target.front.group.has_ended()
     }
 
     /// Ends the program and all its child processes.

@@ -244,6 +244,14 @@ fn without_a_script_of_node_any_file_that_listens_is_taken() {
     let alone = "const http = require('http'); const server = http.createServer(answer); server.listen(port)";
     assert_told(&[("shop/server.js", alone)], &[("shop", "", "node shop/server.js")]);
     assert_told(&[("tool.js", "events.listen(changed)")], &[]);
+    let named = [
+        ("package.json", r#"{"name":"shop","main":"app.js"}"#),
+        ("app.js", alone),
+    ];
+    assert_told(
+        &named,
+        &[("shop", "npm install --no-audit --no-fund --prefix .", "node app.js")],
+    );
     let library = r#"{"name":"site","scripts":{"start":"node tool.js"},"dependencies":{"react":"19"}}"#;
     assert_told(&[("package.json", library), ("tool.js", "console.log(1)")], &[]);
 }
@@ -330,7 +338,7 @@ fn an_application_of_python_is_served_by_its_usual_server() {
             ("requirements.txt", ""),
         ],
         &[
-            ("old", install, "python3 -m flask --app old.py:app run"),
+            ("old", install, "python3 -m flask run"),
             ("chat", install, "python3 -m quart --app ./chat:app run"),
             (
                 "shop",
@@ -341,6 +349,9 @@ fn an_application_of_python_is_served_by_its_usual_server() {
             ("own", install, "python3 own.py"),
         ],
     );
+    // Older versions of Flask have no argument for it.
+    let flask = found(&[("old.py", "app = Flask(__name__)\n")]);
+    assert_eq!(flask[0].env["FLASK_APP"], "old.py:app");
     assert!(told(&[("my-app/main.py", "app = FastAPI()\n")]).is_empty(), "no module");
 }
 
@@ -369,6 +380,8 @@ fn a_handler_of_python_serves_http_over_any_server_of_its_library() {
     let handler = "handler = http.server.SimpleHTTPRequestHandler\n";
     let server = format!("{handler}socketserver.TCPServer((\"\", 8080), handler).serve_forever()\n");
     assert_told(&[("files.py", &server)], &[("files", "", "python3 files.py")]);
+    let named = "class Hello(BaseHTTPRequestHandler): ...\nHTTPServer(address, Hello).serve_forever()\n";
+    assert_told(&[("hello.py", named)], &[("hello", "", "python3 hello.py")]);
     assert_told(
         &[("echo.py", "socketserver.TCPServer((\"\", 7), Echo).serve_forever()\n")],
         &[],
