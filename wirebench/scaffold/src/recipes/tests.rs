@@ -433,7 +433,7 @@ fn packages_of_python_are_installed_from_where_they_are_declared_and_imports_sta
     assert_eq!(poetry[0][3..], ["install", "--quiet", ".", "uvicorn"]);
     let (script, arguments) = (&poetry[1][2], &poetry[1][3..]);
     assert!(
-        script.contains("python3 -m poetry --directory . export --without-hashes |"),
+        script.contains("&& python3 -m poetry --directory . export --without-hashes --output"),
         "{script}"
     );
     assert_eq!(arguments, ["sh", "uvicorn"]);

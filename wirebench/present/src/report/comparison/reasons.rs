@@ -136,11 +136,7 @@ pub fn series(reason: &SeriesReason) -> String {
              the question's"
                 .into()
         }
-        Reason::ClientBound => {
-            "client-bound: its throughput and latency are the load generator's, and its server CPU may show only a part of \
-             added work; h2load needs less CPU than hey and ghz"
-                .into()
-        }
+        Reason::ClientBound => "client-bound: its throughput and latency are the load generator's".into(),
         Reason::NoGoodRound { side, why } => because(&format!("no good round of the {}", side.name()), why),
         Reason::NotCounted { side, why } => because(&format!("nothing was counted on the {}", side.name()), why),
         Reason::NothingCounted => "nothing was counted on both sides".into(),
