@@ -246,7 +246,7 @@ server.serve_forever()
 }
 
 #[test]
-fn a_server_that_ends_while_it_is_asked_is_said_to_with_its_last_words() {
+fn a_server_that_exits_during_the_probe_is_reported_with_its_last_words() {
     let server = r#"
 import os
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -266,7 +266,7 @@ HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
 "#;
     let said = Bench::empty().file("server.py", server).run(&["init"]).stdout;
     assert!(
-        said.contains("it ended while it was asked; its last words: no such page"),
+        said.contains("it exited while init sent it requests; its last words: no such page"),
         "{said}"
     );
     assert!(!said.contains("question"), "{said}");

@@ -23,7 +23,7 @@ pub fn installs(words: &[String]) -> bool {
     pip.zip(install).is_some_and(|(pip, install)| pip < install)
 }
 
-/// The words of a command; of `sh -c`, those of its script and its arguments.
+/// The words of a command. Of `sh -c SCRIPT ARGUMENTS`, the words of the script and then the arguments.
 fn plain(words: &[String]) -> Vec<String> {
     match words {
         [shell, option, script, arguments @ ..] if shell.rsplit('/').next() == Some("sh") && option == "-c" => {

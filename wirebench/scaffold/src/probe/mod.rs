@@ -319,9 +319,9 @@ fn probe_running(
     keep_one_kind(probed);
     if probed.operations.is_empty() {
         let why = if running.has_ended() {
-            // What was asked afterwards had no answer, and says nothing.
+            // Requests after its exit failed for that reason alone, and are no questions.
             probed.questions.clear();
-            format!("it ended while it was asked{}", launcher.last_words())
+            format!("it exited while init sent it requests{}", launcher.last_words())
         } else {
             "it answers, but no request with a good answer was found".into()
         };

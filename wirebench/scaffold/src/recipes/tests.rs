@@ -108,18 +108,6 @@ fn what_a_repository_says_itself_goes_first_and_is_the_only_server_of_its_projec
 }
 
 #[test]
-fn a_procfile_without_packages_starts_a_program_of_an_interpreter() {
-    for (command, language) in [("python server.py", "python"), ("node server.js", "node")] {
-        let line = format!("web: {command}");
-        let found = found(&[("Procfile", &line)]);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(parts(&found[0]), (String::new(), command.into()));
-        assert_eq!((found[0].language.as_str(), found[0].alone), (language, true));
-    }
-    assert_told(&[("Procfile", "web: go run main.go")], &[]);
-}
-
-#[test]
 fn each_main_package_of_go_that_serves_is_a_program() {
     let grpc = "package main\nfunc main() { s := grpc.NewServer() }\n";
     let pairs = [
@@ -380,6 +368,8 @@ fn a_handler_of_python_serves_http_over_any_server_of_its_library() {
     let handler = "handler = http.server.SimpleHTTPRequestHandler\n";
     let server = format!("{handler}socketserver.TCPServer((\"\", 8080), handler).serve_forever()\n");
     assert_told(&[("files.py", &server)], &[("files", "", "python3 files.py")]);
+    let with_procfile = [("Procfile", "web: python files.py\n"), ("files.py", &server)];
+    assert_told(&with_procfile, &[("files", "", "python3 files.py")]);
     let named = "class Hello(BaseHTTPRequestHandler): ...\nHTTPServer(address, Hello).serve_forever()\n";
     assert_told(&[("hello.py", named)], &[("hello", "", "python3 hello.py")]);
     assert_told(
