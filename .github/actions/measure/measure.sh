@@ -68,7 +68,11 @@ arguments() {
       push) BASELINE="$(before_push)" ;;
     esac
   fi
-  if [[ -n "${BASELINE:-}" ]]; then echo "--baseline=$BASELINE"; fi
+  if [[ -n "${BASELINE:-}" ]]; then
+    echo "--baseline=$BASELINE"
+    # What is checked out, in a folder as deep as the baseline's: a server that opens files by their whole path pays for each folder in it.
+    CANDIDATE="${CANDIDATE:-HEAD}"
+  fi
   if [[ -n "${CANDIDATE:-}" ]]; then echo "--candidate=$CANDIDATE"; fi
   if [[ -n "${ROUNDS:-}" ]]; then echo "--rounds=$ROUNDS"; fi
   if [[ -n "${BUDGET:-}" ]]; then echo "--budget=$BUDGET"; fi

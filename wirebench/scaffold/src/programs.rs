@@ -240,13 +240,16 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_sent_by_ghz_and_a_request_by_hey() {
+    fn a_call_is_sent_by_ghz_and_a_request_by_h2load() {
         let main = "package main\nfunc main() { http.ListenAndServe(\":1\", nil); grpc.NewServer() }\n";
         let proto = "syntax = \"proto3\";\npackage a;\nservice S { rpc Say (M) returns (M); }\nmessage M {}\n";
         let pairs = [("go.mod", "module x\n"), ("main.go", main), ("a.proto", proto)];
         let toml: toml::Table = found(&Files::of(&pairs)).toml.parse().unwrap();
         let driver = |scenario: &str| toml["scenarios"][scenario]["drivers"][0].as_str().unwrap().to_owned();
-        assert_eq!((driver("call-say").as_str(), driver("home").as_str()), ("ghz", "hey"));
+        assert_eq!(
+            (driver("call-say").as_str(), driver("home").as_str()),
+            ("ghz", "h2load")
+        );
     }
 
     #[test]

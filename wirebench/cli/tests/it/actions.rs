@@ -70,6 +70,11 @@ fn a_pull_request_is_held_against_what_it_merges_into() {
     let comparison: serde_json::Value = serde_json::from_str(&written(&bench, "result/comparison.json")).unwrap();
     let base = bench.git(&["rev-parse", "HEAD^1"]);
     assert_eq!(comparison["baseline"]["revision"]["commit"], base.trim());
+    // Both sides are measured from folders of the same depth.
+    let head = bench.git(&["rev-parse", "HEAD"]);
+    for commit in [base, head] {
+        assert!(bench.path(".wirebench/trees").join(&commit[..12]).is_dir(), "{commit}");
+    }
     assert_eq!(fs::read_dir(bench.path("out/result")).unwrap().count(), 1);
     assert!(written(&bench, "GITHUB_STEP_SUMMARY").contains("wirebench:"));
     assert!(!bench.path("out/history").exists(), "only a push is kept");

@@ -59,7 +59,7 @@ fn everything_is_written_and_the_next_steps_are_said() {
     );
     let listed = bench.run(&["list"]);
     assert_eq!(listed.code, 0, "{}", listed.stderr);
-    assert!(listed.stdout.contains("home@api@hey"), "{}", listed.stdout);
+    assert!(listed.stdout.contains("home@api@h2load"), "{}", listed.stdout);
 }
 
 #[test]

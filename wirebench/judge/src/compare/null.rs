@@ -1,4 +1,4 @@
-//! The embedded null: the baseline's program measured a second time from another place. It must not differ from the baseline;
+//! The embedded null: the baseline's program measured a second time, a native one from another place. It must not differ from the baseline;
 //! if it does, the measurement is at fault, and a change of that metric cannot be trusted.
 
 use crate::compare::cell::Cell;

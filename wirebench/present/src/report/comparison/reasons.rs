@@ -96,7 +96,7 @@ pub fn metric(reason: &MetricReason) -> String {
         Reason::NullDiffers { percent } => {
             let by = percent.map_or_else(String::new, |percent| format!(" by {}", change(percent)));
             format!(
-                "the same code twice differs{by}: the baseline measured against its own copy from another place; this \
+                "the same code twice differs{by}: the baseline measured against its own copy; this \
                  measurement cannot tell a change of the code"
             )
         }
