@@ -4,14 +4,14 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, fixture, git_in, record_in, series};
+use crate::bench::{Bench, NO_WARM_UP, fixture, git_in, record_in, series};
 use crate::built::python;
 use crate::variants::{of, variant};
 
 /// The fixture server and one scenario for it, asked by hey; `more` goes into the server's table.
 fn written(mode: &str, more: &str) -> String {
     format!(
-        "builtin_drivers = [\"hey\"]\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"20m\"\n\
+        "builtin_drivers = [\"hey\"]\n{NO_WARM_UP}[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"20m\"\n\
          [servers.py]\nabout = \"test\"\nprotocols = [\"http\"]\ncommand = [{:?}, {:?}, \"{mode}\"]\nargs = [\"{{port}}\"]\n\
          ready = {{ http = \"/health\" }}\n{more}\n\
          [servers.py.operations.ask]\nrequest = {{ path = \"/ask\" }}\n\
@@ -43,7 +43,7 @@ fn one_file_is_listed_verified_measured_and_shown() {
     assert!(!bench.path(".wirebench").exists(), "a list writes nothing");
     let ended = bench.run(&["verify"]);
     assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
-    let ended = bench.run(&["run", "--profile", "quick", "--rounds", "1"]);
+    let ended = bench.run(&["run", "--rounds", "1"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let record = bench.record();
     assert_eq!(series(&record, "ask@py@hey")["status"], "ok");
@@ -166,10 +166,15 @@ fn a_folder_that_cannot_be_read_is_an_error_and_a_missing_one_is_not() {
 
 #[test]
 fn profiles_have_defaults_and_a_lone_one_is_the_default() {
-    let bench = alone();
+    let text = written("ok", "").replace(NO_WARM_UP, "");
+    let bench = Bench::empty().file("wirebench.toml", &text);
     let ended = bench.run(&["list", "--profile", "nothing"]);
     assert!(ended.stderr.contains("there are full, quick"), "{}", ended.stderr);
-    let text = format!("{}[profiles.own]\nabout = \"test\"\nrounds = 2\n", written("ok", ""));
+    // What is compared has another one than what is measured alone. Here both sides are the same, and nothing is measured.
+    let bench = bench.commit("v1");
+    assert_eq!(bench.run(&["run", "--baseline", "v1"]).code, 0);
+    assert_eq!(bench.record()["profile"], "quick");
+    let text = format!("{text}[profiles.own]\nabout = \"test\"\nrounds = 2\n");
     let bench = bench.file("wirebench.toml", &text);
     assert_eq!(bench.run(&["list"]).code, 0);
     let text = format!("{text}[profiles.other]\nabout = \"test\"\nrounds = 2\n");
@@ -193,10 +198,6 @@ fn a_baseline_starts_its_servers_as_its_own_file_says() {
     assert!(
         found["baseline_digest"].is_string(),
         "its environment is another one: {found}"
-    );
-    assert_eq!(
-        record["profile"], "quick",
-        "what is compared has the quick profile when none is declared"
     );
 }
 
@@ -235,7 +236,7 @@ fn a_revision_from_before_there_was_a_file_is_measured_as_the_project_declares_i
         "--reference",
         "v2",
         "--profile",
-        "quick",
+        "test",
     ]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let trend = bench.run(&["history", "trend", "h", "--json"]);

@@ -38,6 +38,9 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+/// A profile of a project's file without a warm-up: of an interpreted server it takes seconds on each side.
+pub(crate) const NO_WARM_UP: &str = "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n";
+
 impl Bench {
     /// An empty folder.
     pub(crate) fn empty() -> Self {
@@ -55,7 +58,9 @@ impl Bench {
         bench
             .file(
                 "wirebench.toml",
-                "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"20m\"\n",
+                &format!(
+                    "builtin_drivers = []\n{NO_WARM_UP}[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"20m\"\n"
+                ),
             )
             .scenario("ask", "connections = 1, requests = 200")
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::bench::{Bench, fixture, series};
+use crate::bench::{Bench, NO_WARM_UP, fixture, series};
 use crate::built::python;
 use crate::variants::of;
 
@@ -21,7 +21,7 @@ fn project(build: &str) -> Bench {
         )
     };
     let text = format!(
-        "builtin_drivers = [\"hey\"]\n[count]\nenabled = false\n{}{}\
+        "builtin_drivers = [\"hey\"]\n{NO_WARM_UP}[count]\nenabled = false\n{}{}\
          [scenarios.ask]\nabout = \"test\"\noperation = \"ask\"\nload = {{ connections = 1, requests = 200 }}\n",
         server("one"),
         server("two")

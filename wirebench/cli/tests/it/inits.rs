@@ -226,6 +226,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1
 
     def do_GET(self):
         self.send_response(404 if time.time() < start + 0.7 else 200)

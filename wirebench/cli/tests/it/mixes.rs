@@ -11,6 +11,7 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # One write a response: the second of two waits 40 ms for the acknowledgement of the first.
     def do_GET(self):
         with open("paths", "a") as file:
             file.write(self.path + "\n")

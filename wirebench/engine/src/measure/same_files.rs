@@ -245,7 +245,7 @@ mod tests {
             fs::create_dir_all(root.join("sub/deep")).unwrap();
             (0..NAMES.len()).for_each(|name| put(root, (name, 0, 0)));
             for folder in [root.join("sub/deep"), root.join("sub"), root.to_path_buf()] {
-                git(&folder, &["init", "--quiet"]);
+                git(&folder, &["init", "--quiet", "--template="]);
                 git(&folder, &["add", "--all"]);
                 git(&folder, &["commit", "--quiet", "--message", "one"]);
             }
