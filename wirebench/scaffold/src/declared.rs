@@ -34,7 +34,9 @@ pub(super) fn toml(
         .iter()
         .flat_map(|one| (one.server.operations.values()).map(|operation| driver(operation, one)));
     let needed: BTreeSet<&str> = needed.collect();
-    let drivers = ["h2load", "ab", "ghz"].into_iter().filter(|name| needed.contains(name));
+    let drivers = ["h2load", "hey", "ab", "ghz"]
+        .into_iter()
+        .filter(|name| needed.contains(name));
     let drivers: Vec<String> = drivers.map(str::to_owned).collect();
     let _ = writeln!(
         out,
@@ -80,12 +82,13 @@ pub(super) fn toml(
 }
 
 /// The load generator of an operation: the one that costs the least CPU, because a server that waits for its load generator hides a
-/// part of its own change in waking up. h2load cannot reuse connections that the server closes, and does not read whether a
-/// call failed.
+/// part of its own change in waking up. h2load cannot reuse connections that the server closes, needs words in a status line,
+/// and does not read whether a call failed.
 fn driver(operation: &Operation, probed: &ProbedServer) -> &'static str {
     match operation {
         Operation::Grpc(_) => "ghz",
         _ if probed.closes => "ab",
+        _ if probed.bare_status => "hey",
         _ => "h2load",
     }
 }
@@ -297,16 +300,20 @@ mod tests {
         let main = "package main\nfunc main() { http.ListenAndServe(\":1\", nil) }\n";
         let files = Files::of(&[("go.mod", "module x\n"), ("main.go", main)]);
         let program = recipes::programs(&files).remove(0);
-        let drivers = |protocols: &[Protocol], closes: bool| {
+        let drivers = |protocols: &[Protocol], closes: bool, bare_status: bool| {
             let mut one = guess::guessed(&files, &program, &[]);
             one.server.protocols = protocols.to_vec();
-            one.closes = closes;
+            (one.closes, one.bare_status) = (closes, bare_status);
             let toml: toml::Table = toml("", &[one], &[], &files, &[]).parse().unwrap();
             toml["builtin_drivers"].as_array().unwrap().clone()
         };
-        assert_eq!(drivers(&[Protocol::H2c], false), ["h2load".into()]);
-        assert_eq!(drivers(&[Protocol::Http, Protocol::H2c], false), ["h2load".into()]);
-        assert_eq!(drivers(&[Protocol::Http], true), ["ab".into()]);
+        assert_eq!(drivers(&[Protocol::H2c], false, false), ["h2load".into()]);
+        assert_eq!(
+            drivers(&[Protocol::Http, Protocol::H2c], false, false),
+            ["h2load".into()]
+        );
+        assert_eq!(drivers(&[Protocol::Http], true, false), ["ab".into()]);
+        assert_eq!(drivers(&[Protocol::Http], false, true), ["hey".into()]);
     }
 
     proptest! {

@@ -4,6 +4,8 @@ pub mod comparison;
 pub mod head_to_head;
 pub mod quality;
 
+use std::ops::RangeInclusive;
+
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, LoadRecord, ProcessUsage, Round, RoundStatus, Run, Series, SeriesStatus, Variant};
 use wirebench_stats::quantile::median;
@@ -29,6 +31,10 @@ impl Spread {
         })
     }
 }
+
+/// The latency of a response in two parts, ns. Nagle's algorithm keeps the second part until the client has acknowledged the
+/// first one, which Linux does after 40 ms.
+const DELAYED_ACK_NS: RangeInclusive<f64> = 40e6..=46e6;
 
 /// One series in a table.
 #[derive(Debug, Clone)]
@@ -96,7 +102,13 @@ impl<'a> Row<'a> {
         match self.bound {
             Some(Bound::Client) => words.push("client-bound".to_owned()),
             // An open loop leaves room on purpose.
-            Some(Bound::Neither) if !open => words.push("neither side busy".to_owned()),
+            Some(Bound::Neither) if !open => {
+                words.push("neither side busy".to_owned());
+                let p50 = self.median(Metric::LatencyP50);
+                if p50.is_some_and(|ns| DELAYED_ACK_NS.contains(&ns)) {
+                    words.push("perhaps delayed ACKs".to_owned());
+                }
+            }
             _ => {}
         }
         if open {
@@ -261,6 +273,21 @@ mod tests {
         assert_eq!((found.per_s, found.dropped), (1_000.0, Some(3)));
         assert_eq!(found.achieved.unwrap().median, 0.99);
         assert_eq!(offered(&run(LoadRecord::default(), Vec::new())), None);
+    }
+
+    #[test]
+    fn an_idle_server_whose_responses_take_40_ms_may_wait_for_acknowledgements() {
+        let note = |bound, p50| {
+            let mut run = run(LoadRecord::default(), Vec::new());
+            let series = run.series.iter_mut().find(|series| !series.is_counted()).unwrap();
+            series.rounds[0].bound = Some(bound);
+            series.rounds[0].latency_ns.as_mut().unwrap().p50 = p50;
+            sections(&run)[0].rows[0].note()
+        };
+        let waits = |bound, p50| note(bound, p50).contains("perhaps delayed ACKs");
+        assert!(waits(Bound::Neither, 44_000_000));
+        assert!(!waits(Bound::Neither, 39_000_000) && !waits(Bound::Neither, 50_000_000));
+        assert!(!waits(Bound::Server, 44_000_000));
     }
 
     #[test]

@@ -72,6 +72,8 @@ pub(crate) struct ProbedServer {
     pub(crate) questions: Vec<String>,
     /// Whether it closes a connection after each response: load generators that keep connections cannot measure it.
     pub(crate) closes: bool,
+    /// Whether its status lines have no words: h2load, which waits for one, takes every response for a failed request.
+    pub(crate) bare_status: bool,
     /// The connections of its load.
     pub(crate) connections: u32,
     /// How the length of a response differs from request to request, if it does.
@@ -88,6 +90,7 @@ impl ProbedServer {
             more: Vec::new(),
             questions: Vec::new(),
             closes: false,
+            bare_status: false,
             connections: CONNECTIONS,
             varies: None,
         }
@@ -303,6 +306,7 @@ fn probe_running(
         return Err(probed.failure(format!("it listens on {at}, {neither}")));
     };
     probed.closes = spoken.closes && first == Protocol::Http;
+    probed.bare_status = spoken.bare_status && first == Protocol::Http;
     if probed.closes {
         // Each request connects anew. What does not fit into the queue of connections to accept waits for a second.
         let queue = listening::backlog(running.port).unwrap_or(CONNECTIONS);

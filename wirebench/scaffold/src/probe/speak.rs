@@ -27,6 +27,8 @@ pub(super) struct DetectedProtocols {
     pub(super) protocols: Vec<(Protocol, String)>,
     /// Whether it closes a connection of HTTP/1.1 after each response.
     pub(super) closes: bool,
+    /// Whether its status lines of HTTP/1.1 end with the code.
+    pub(super) bare_status: bool,
     /// The open questions.
     pub(super) question: Option<String>,
 }
@@ -38,7 +40,9 @@ pub(super) struct DetectedProtocols {
 pub(super) fn detect(address: &str, tls: &TlsFiles, calls: &[proto::Call]) -> DetectedProtocols {
     let mut spoken = DetectedProtocols::default();
     if let Ok(answer) = get(address, Protocol::Http, "/") {
-        spoken.closes = closes(&head(address).unwrap_or_default());
+        let head = head(address).unwrap_or_default();
+        spoken.closes = says_it_closes(&head) || closes(address).unwrap_or(false);
+        spoken.bare_status = has_bare_status(&head);
         let then = if spoken.closes { CLOSES } else { "" };
         let words = format!("HTTP/1.1: GET / answered {}{then}", answer.status);
         spoken.protocols.push((Protocol::Http, words));
@@ -126,13 +130,38 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
+/// True if the connection ends soon after the response to a GET of `/`, whatever its head says.
+fn closes(address: &str) -> std::io::Result<bool> {
+    const SOON: Duration = Duration::from_millis(300);
+    const LONGEST: usize = 16 * 1024 * 1024;
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
+    let (mut read, mut part) = (0, [0; 4096]);
+    while read < LONGEST {
+        match stream.read(&mut part) {
+            Ok(0) => return Ok(true),
+            Ok(more) => read += more,
+            Err(error) => return if read > 0 { Ok(false) } else { Err(error) },
+        }
+        stream.set_read_timeout(Some(SOON))?;
+    }
+    Ok(false)
+}
+
 /// True if the server says that it closes the connection after a response to HTTP/1.1, or answers with HTTP/1.0.
-fn closes(head: &str) -> bool {
+fn says_it_closes(head: &str) -> bool {
     match header(head, "connection").map(str::to_ascii_lowercase).as_deref() {
         Some("close") => true,
         Some("keep-alive") => false,
         _ => head.starts_with("HTTP/1.0"),
     }
+}
+
+/// True if nothing follows the code in the status line, as in responses of Tomcat.
+fn has_bare_status(head: &str) -> bool {
+    let status = head.lines().next().unwrap_or_default();
+    status.split_whitespace().count() == 2
 }
 
 /// True if it responds to a TLS handshake. Its certificate is not the one that wirebench made, so the handshake fails
@@ -151,7 +180,36 @@ fn has_tls(address: &str, tls: &TlsFiles) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::closes;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::{closes, has_bare_status, says_it_closes};
+
+    #[test]
+    fn a_server_that_closes_without_saying_so_is_seen_to() {
+        for is_kept in [false, true] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap().to_string();
+            let server = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let _ = stream.read(&mut [0; 1024]).unwrap();
+                stream
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    .unwrap();
+                // Until the other side closes.
+                is_kept.then(|| stream.read(&mut [0; 1]))
+            });
+            assert_eq!(closes(&address).unwrap(), !is_kept);
+            server.join().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_status_is_bare_without_a_word_behind_it() {
+        assert!(has_bare_status("HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n"));
+        assert!(has_bare_status("HTTP/1.1 404\r\n\r\n"));
+        assert!(!has_bare_status("HTTP/1.1 404 Not Found\r\n\r\n") && !has_bare_status(""));
+    }
 
     #[test]
     fn a_server_closes_where_it_says_so_or_speaks_http_1_0() {
@@ -162,7 +220,7 @@ mod tests {
             ("HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\n\r\n", false),
             ("", false),
         ] {
-            assert_eq!(closes(head), expected, "{head}");
+            assert_eq!(says_it_closes(head), expected, "{head}");
         }
     }
 }
