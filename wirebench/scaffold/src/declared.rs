@@ -30,30 +30,26 @@ pub(super) fn toml(
     calls: &[Call],
 ) -> String {
     let mut out = head.to_owned();
-    let needed = probed
-        .iter()
-        .flat_map(|one| (one.server.operations.values()).map(|operation| driver(operation, one)));
-    let needed: BTreeSet<&str> = needed.collect();
-    let drivers = ["h2load", "hey", "ab", "ghz"]
-        .into_iter()
-        .filter(|name| needed.contains(name));
-    let drivers: Vec<String> = drivers.map(str::to_owned).collect();
+    let mut operations: BTreeMap<&str, (BTreeSet<&str>, u32)> = BTreeMap::new();
+    for one in probed {
+        for (name, operation) in &one.server.operations {
+            let (needed, connections) = operations
+                .entry(name.as_str())
+                .or_insert((BTreeSet::new(), one.connections));
+            needed.insert(driver(operation, one));
+            *connections = one.connections.min(*connections);
+        }
+    }
+    let drivers: BTreeSet<&str> = operations.values().flat_map(|(needed, _)| common(needed)).collect();
     let _ = writeln!(
         out,
         "\nbuiltin_drivers = {}   # load generators: h2load and hey (HTTP), ab (with a new connection for each request), ghz (gRPC), hyperfine (start-up)",
-        list(&drivers)
+        list(&drivers.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
     );
-    let mut operations: BTreeMap<String, (Option<&str>, u32)> = BTreeMap::new();
     for one in probed {
         server(&mut out, one);
-        for (name, operation) in &one.server.operations {
-            let driver = (drivers.len() > 1).then(|| driver(operation, one));
-            let known = operations.entry(name.clone()).or_insert((driver, one.connections));
-            known.0 = known.0.filter(|known| Some(*known) == driver);
-            known.1 = known.1.min(one.connections);
-        }
     }
-    scenarios(&mut out, &operations);
+    scenarios(&mut out, &operations, drivers.len() > 1);
     for (program, why) in failures {
         let _ = writeln!(out, "\n# {}: not declared: {}", program.name, plain(&why.reason));
         let mut guessed = String::new();
@@ -91,6 +87,16 @@ fn driver(operation: &Operation, probed: &ProbedServer) -> &'static str {
         _ if probed.bare_status => "hey",
         _ => "h2load",
     }
+}
+
+/// The load generators of a scenario whose servers need these: for HTTP the one that suits all of them, because every load generator
+/// of a scenario loads every server that it can.
+fn common<'a>(needed: &BTreeSet<&'a str>) -> Vec<&'a str> {
+    let http = ["ab", "hey", "h2load"]
+        .into_iter()
+        .filter_map(|name| needed.get(name))
+        .take(1);
+    http.chain(needed.get("ghz")).copied().collect()
 }
 
 /// Every question, one a line.
@@ -248,9 +254,9 @@ const FOOT: &str = "
 # margin = \"2%\"
 ";
 
-/// A scenario for each operation, with the only load generator that fits it, if there is one.
-fn scenarios(out: &mut String, operations: &BTreeMap<String, (Option<&str>, u32)>) {
-    for (operation, (driver, connections)) in operations {
+/// A scenario for each operation, with its load generators if there are others.
+fn scenarios(out: &mut String, operations: &BTreeMap<&str, (BTreeSet<&str>, u32)>, has_others: bool) {
+    for (operation, (needed, connections)) in operations {
         let about = format!("5 seconds of {operation} over {connections} connections, one request at a time on each");
         let fewer = if *connections < CONNECTIONS {
             "   # as many as wait until the server accepts them"
@@ -263,8 +269,9 @@ fn scenarios(out: &mut String, operations: &BTreeMap<String, (Option<&str>, u32)
             text(&about),
             text(operation)
         );
-        if let Some(driver) = driver {
-            let _ = writeln!(out, "drivers   = {}", list(&[(*driver).to_owned()]));
+        if has_others {
+            let drivers: Vec<String> = common(needed).into_iter().map(str::to_owned).collect();
+            let _ = writeln!(out, "drivers   = {}", list(&drivers));
         }
     }
 }
@@ -314,6 +321,14 @@ mod tests {
         );
         assert_eq!(drivers(&[Protocol::Http], true, false), ["ab".into()]);
         assert_eq!(drivers(&[Protocol::Http], false, true), ["hey".into()]);
+    }
+
+    #[test]
+    fn servers_of_one_scenario_are_loaded_by_what_suits_all() {
+        let common = |needed: &[&'static str]| common(&needed.iter().copied().collect());
+        assert_eq!(common(&["h2load"]), ["h2load"]);
+        assert_eq!(common(&["h2load", "hey"]), ["hey"]);
+        assert_eq!(common(&["ab", "ghz", "h2load", "hey"]), ["ab", "ghz"]);
     }
 
     proptest! {
