@@ -70,7 +70,7 @@ arguments() {
   fi
   if [[ -n "${BASELINE:-}" ]]; then
     echo "--baseline=$BASELINE"
-    # What is checked out, in a folder as deep as the baseline's: a server that opens files by their whole path pays for each folder in it.
+    # The checked-out commit, from a worktree like the baseline: opening a file by its absolute path takes longer in a deeper folder.
     CANDIDATE="${CANDIDATE:-HEAD}"
   fi
   if [[ -n "${CANDIDATE:-}" ]]; then echo "--candidate=$CANDIDATE"; fi

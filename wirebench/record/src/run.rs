@@ -526,8 +526,8 @@ pub enum Variant {
     Candidate,
     /// A pinned revision measured together with the others, so that trends are ratios to it and a slower machine cancels out.
     Reference,
-    /// The baseline's program once more, a native one from another place: the embedded null. Any difference to the baseline is an error
-    /// of the measurement.
+    /// The baseline's program once more, a native one from another place: the embedded null. Any difference to the baseline is
+    /// an error of the measurement.
     Null,
 }
 

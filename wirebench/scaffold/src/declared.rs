@@ -41,15 +41,16 @@ pub(super) fn toml(
         }
     }
     let drivers: BTreeSet<&str> = operations.values().flat_map(|(needed, _)| common(needed)).collect();
+    let has_others = drivers.len() > 1;
     let _ = writeln!(
         out,
         "\nbuiltin_drivers = {}   # load generators: h2load and hey (HTTP), ab (with a new connection for each request), ghz (gRPC), hyperfine (start-up)",
-        list(&drivers.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        list(&drivers.into_iter().collect::<Vec<_>>())
     );
     for one in probed {
         server(&mut out, one);
     }
-    scenarios(&mut out, &operations, drivers.len() > 1);
+    scenarios(&mut out, &operations, has_others);
     for (program, why) in failures {
         let _ = writeln!(out, "\n# {}: not declared: {}", program.name, plain(&why.reason));
         let mut guessed = String::new();
@@ -89,14 +90,12 @@ fn driver(operation: &Operation, probed: &ProbedServer) -> &'static str {
     }
 }
 
-/// The load generators of a scenario whose servers need these: for HTTP the one that suits all of them, because every load generator
-/// of a scenario loads every server that it can.
-fn common<'a>(needed: &BTreeSet<&'a str>) -> Vec<&'a str> {
-    let http = ["ab", "hey", "h2load"]
-        .into_iter()
-        .filter_map(|name| needed.get(name))
-        .take(1);
-    http.chain(needed.get("ghz")).copied().collect()
+/// The load generators of a scenario whose servers need these: for HTTP the one that suits all of them, because every load
+/// generator of a scenario loads every server that it can.
+fn common(needed: &BTreeSet<&str>) -> Vec<&'static str> {
+    let http = ["ab", "hey", "h2load"].into_iter().find(|name| needed.contains(name));
+    let calls = needed.contains("ghz").then_some("ghz");
+    http.into_iter().chain(calls).collect()
 }
 
 /// Every question, one a line.
@@ -270,8 +269,7 @@ fn scenarios(out: &mut String, operations: &BTreeMap<&str, (BTreeSet<&str>, u32)
             text(operation)
         );
         if has_others {
-            let drivers: Vec<String> = common(needed).into_iter().map(str::to_owned).collect();
-            let _ = writeln!(out, "drivers   = {}", list(&drivers));
+            let _ = writeln!(out, "drivers   = {}", list(&common(needed)));
         }
     }
 }
@@ -291,8 +289,9 @@ fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
 }
 
 /// A list of texts as TOML writes it, on one line.
-fn list(texts: &[String]) -> String {
-    format!("[{}]", joined(texts.iter().map(|one| text(one))).unwrap_or_default())
+fn list(texts: &[impl AsRef<str>]) -> String {
+    let texts = texts.iter().map(|one| text(one.as_ref()));
+    format!("[{}]", joined(texts).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -170,7 +170,7 @@ fn profiles_have_defaults_and_a_lone_one_is_the_default() {
     let bench = Bench::empty().file("wirebench.toml", &text);
     let ended = bench.run(&["list", "--profile", "nothing"]);
     assert!(ended.stderr.contains("there are full, quick"), "{}", ended.stderr);
-    // What is compared has another one than what is measured alone. Here both sides are the same, and nothing is measured.
+    // A comparison has its own default profile. Both sides are the same program here, so nothing is measured.
     let bench = bench.commit("v1");
     assert_eq!(bench.run(&["run", "--baseline", "v1"]).code, 0);
     assert_eq!(bench.record()["profile"], "quick");

@@ -66,7 +66,6 @@ def order():
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1
 
     def do_GET(self):
         body = order().encode()

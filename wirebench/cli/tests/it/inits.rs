@@ -226,7 +226,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1
 
     def do_GET(self):
         self.send_response(404 if time.time() < start + 0.7 else 200)
@@ -267,7 +266,7 @@ HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
 "#;
     let said = Bench::empty().file("server.py", server).run(&["init"]).stdout;
     assert!(
-        said.contains("it exited while init sent it requests; its last words: no such page"),
+        said.contains("it exited when init sent requests to it; its last words: no such page"),
         "{said}"
     );
     assert!(!said.contains("question"), "{said}");

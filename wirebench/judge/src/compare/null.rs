@@ -1,5 +1,5 @@
-//! The embedded null: the baseline's program measured a second time, a native one from another place. It must not differ from the baseline;
-//! if it does, the measurement is at fault, and a change of that metric cannot be trusted.
+//! The embedded null: the baseline's program measured a second time, a native one from another place. It must not differ from
+//! the baseline; if it does, the measurement is at fault, and a change of that metric cannot be trusted.
 
 use crate::compare::cell::Cell;
 use crate::compare::count;

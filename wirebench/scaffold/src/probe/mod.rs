@@ -325,7 +325,7 @@ fn probe_running(
         let why = if running.has_ended() {
             // Requests after its exit failed for that reason alone, and are no questions.
             probed.questions.clear();
-            format!("it exited while init sent it requests{}", launcher.last_words())
+            format!("it exited when init sent requests to it{}", launcher.last_words())
         } else {
             "it answers, but no request with a good answer was found".into()
         };

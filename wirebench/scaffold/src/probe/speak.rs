@@ -105,12 +105,18 @@ fn get_with_ca(address: &str, protocol: Protocol, path: &str, ca: Option<PathBuf
     send(address, &WireRequest::get(protocol, path.into(), ca), PATIENCE)
 }
 
-/// The head of the response to a GET of `/`.
-fn head(address: &str) -> std::io::Result<String> {
-    const LONGEST: usize = 64 * 1024;
+/// A connection on which a GET of `/` was sent.
+fn request_root(address: &str) -> std::io::Result<TcpStream> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
+    Ok(stream)
+}
+
+/// The head of the response to a GET of `/`.
+fn head(address: &str) -> std::io::Result<String> {
+    const LONGEST: usize = 64 * 1024;
+    let mut stream = request_root(address)?;
     let (mut read, mut part) = (Vec::new(), [0; 4096]);
     while !read.windows(4).any(|four| four == b"\r\n\r\n") && read.len() < LONGEST {
         match stream.read(&mut part)? {
@@ -134,9 +140,7 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 fn closes(address: &str) -> std::io::Result<bool> {
     const SOON: Duration = Duration::from_millis(300);
     const LONGEST: usize = 16 * 1024 * 1024;
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
+    let mut stream = request_root(address)?;
     let (mut read, mut part) = (0, [0; 4096]);
     while read < LONGEST {
         match stream.read(&mut part) {
