@@ -239,19 +239,23 @@ fn a_change_that_is_not_three_times_what_equal_code_shows_has_no_verdict() {
     assert_eq!(verdict(0.0), Verdict::Regressed);
     assert_eq!(verdict(0.04), Verdict::Inconclusive, "differs from itself beyond doubt");
     // Four pairs of the null prove nothing by a test, and their size counts.
-    let few = |off: f64| {
+    let few = |off: f64, every: u32| {
         let mut run = with_null(
             timed(10, 20, |n| ([noise(n); 4], [noise(n + 3) + 0.18; 4]), [None, None]),
             move |_| [off; 4],
         );
         run.series[0]
             .rounds
-            .retain(|round| round.variant != Variant::Null || round.round.is_multiple_of(9));
-        metric(&judged(&run), Metric::ServerCpu).clone()
+            .retain(|round| round.variant != Variant::Null || round.round.is_multiple_of(every));
+        let cpu = metric(&judged(&run), Metric::ServerCpu).clone();
+        let lacks = compare::lacks_null_pairs(&run, &Rules::default(), 0);
+        (cpu.verdict, cpu.null_pairs, lacks)
     };
-    assert_eq!((few(0.05).verdict, few(0.05).null_pairs), (Verdict::Regressed, 4));
-    assert_eq!(few(0.13).verdict, Verdict::Inconclusive);
-    assert_eq!(few(-0.13).verdict, Verdict::Inconclusive);
+    assert_eq!(few(0.05, 9), (Verdict::Regressed, 4, false));
+    for off in [0.13, -0.13] {
+        assert_eq!(few(off, 9), (Verdict::Inconclusive, 4, true));
+        assert_eq!(few(off, 7), (Verdict::Inconclusive, 5, false), "these are tested");
+    }
 }
 
 #[test]

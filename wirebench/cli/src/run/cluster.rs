@@ -102,6 +102,7 @@ pub(super) fn measure_on_cluster(project: &Project, args: &Args) -> anyhow::Resu
         second_stage: SecondStage {
             plan: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
             lacks_pairs: &|run, series| compare::lacks_pairs(run, &rules, series),
+            lacks_null_pairs: &|run, series| compare::lacks_null_pairs(run, &rules, series),
         },
     })
 }

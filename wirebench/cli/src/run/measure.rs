@@ -60,6 +60,7 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         second_stage: SecondStage {
             plan: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
             lacks_pairs: &|run, series| compare::lacks_pairs(run, &rules, series),
+            lacks_null_pairs: &|run, series| compare::lacks_null_pairs(run, &rules, series),
         },
     })
 }

@@ -42,7 +42,7 @@ pub const NULL_EVERY: u32 = 3;
 
 /// Orders a part of a run: each pass has every series once, shuffled by the seed, and the variants of a series follow
 /// each other in an order that a fair coin decides for each series and pass. The null takes part in a third of the
-/// rounds.
+/// rounds that have a candidate.
 ///
 /// Rounds measured back to back see the same state of the machine; a fixed order would give the second one a bias.
 pub fn pairs(stretch: &Stretch, seed: u64) -> Vec<Slot> {
@@ -54,7 +54,7 @@ pub fn pairs(stretch: &Stretch, seed: u64) -> Vec<Slot> {
         turn.shuffle(&mut random);
         for (series, variants) in turn {
             let mut variants = variants.clone();
-            if !random.next_u32().is_multiple_of(NULL_EVERY) {
+            if variants.contains(&Variant::Candidate) && !random.next_u32().is_multiple_of(NULL_EVERY) {
                 variants.retain(|variant| *variant != Variant::Null);
             }
             variants.shuffle(&mut random);

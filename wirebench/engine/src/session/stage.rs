@@ -64,11 +64,18 @@ pub struct SecondStage<'a> {
     pub plan: &'a dyn Fn(&Run, Duration) -> NextStage,
     /// Whether the series of that index has too few usable pairs in it for a verdict.
     pub lacks_pairs: &'a dyn Fn(&Run, usize) -> bool,
+    /// Whether a change of that series lacks pairs of baseline and null, which could tell it from noise.
+    pub lacks_null_pairs: &'a dyn Fn(&Run, usize) -> bool,
 }
 
 /// The share of the budget by which it may be exceeded for a series whose second stage lacks pairs for a verdict: without them
-/// all its time was spent for nothing.
+/// all its time was spent for nothing. A change that only a null of few pairs contradicts gets more pairs of that null.
 const BEYOND: f64 = 0.2;
+
+/// Wants another pair of a series that `lacks` some, until the extra ones are used up.
+fn while_left(lacks: &dyn Fn(&Run, usize) -> bool) -> impl Fn(&Run, usize, Tally) -> bool {
+    move |run, series, tally| tally.has_extra_left() && lacks(run, series)
+}
 
 /// Measures the first stage, and then the one that `second_stage` plans, if it plans one.
 ///
@@ -95,10 +102,23 @@ pub fn measure_stages(
     if ending == Ending::Interrupted {
         return Ok(ending);
     }
-    let beyond = end + (end - time.began).mul_f64(BEYOND);
-    let lacks_pairs =
-        |run: &Run, series: usize, tally: Tally| tally.has_extra_left() && (second_stage.lacks_pairs)(run, series);
-    measure_extra_pairs(session, &second, StageTime::last(beyond), &members, lacks_pairs)
+    let beyond = StageTime::last(end + (end - time.began).mul_f64(BEYOND));
+    let ending = measure_extra_pairs(session, &second, beyond, &members, while_left(second_stage.lacks_pairs))?;
+    if ending == Ending::Interrupted {
+        return Ok(ending);
+    }
+    let of_null = |(series, variants): &Member| {
+        let has_null = variants.contains(&Variant::Null);
+        has_null.then(|| (*series, vec![Variant::Baseline, Variant::Null]))
+    };
+    let nulls: Vec<Member> = members.iter().filter_map(of_null).collect();
+    measure_extra_pairs(
+        session,
+        &second,
+        beyond,
+        &nulls,
+        while_left(second_stage.lacks_null_pairs),
+    )
 }
 
 /// Measures the rounds of one stage, and up to four extra rounds of each series whose pairs were disturbed or failed too often.
@@ -411,8 +431,11 @@ mod tests {
 
     /// A second stage that never lacks pairs.
     fn planned(plan: &dyn Fn(&Run, Duration) -> NextStage) -> SecondStage<'_> {
-        let lacks_pairs = &|_: &Run, _| false;
-        SecondStage { plan, lacks_pairs }
+        SecondStage {
+            plan,
+            lacks_pairs: &|_, _| false,
+            lacks_null_pairs: &|_, _| false,
+        }
     }
 
     #[test]
@@ -541,6 +564,7 @@ mod tests {
                     let rounds = run.series[series].rounds.iter();
                     rounds.filter(|round| round.stage == 2).count() < 2 * wanted
                 },
+                ..planned(&plan)
             };
             let ending = measure_stages(&mut fake, &stage, StageTime::first(HOUR), second).unwrap();
             let extra = fake.passes.iter().filter(|(kind, ..)| *kind == "extra round");
@@ -553,6 +577,48 @@ mod tests {
         assert_eq!(measured(8, over), (Ending::Whole, 1));
         let stopped = [[Ending::Whole; 8 + 7].to_vec(), vec![Ending::Interrupted]].concat();
         assert_eq!(measured(8, stopped), (Ending::Interrupted, 0));
+    }
+
+    #[test]
+    fn a_change_that_lacks_pairs_of_the_null_gets_up_to_four_of_baseline_and_null_alone() {
+        let measured = |variants: &[Variant], wanted: usize| {
+            let mut fake = Fake::new(variants);
+            let stage = fake.screen(8);
+            let second = Stage {
+                number: 2,
+                ..fake.screen(9)
+            };
+            let plan = |_: &Run, _| NextStage {
+                needed: None,
+                stage: Some(second.clone()),
+            };
+            let has_null = |series: usize, run: &Run| {
+                let rounds = run.series[series].rounds.iter();
+                rounds.filter(|round| round.variant == Variant::Null).count()
+            };
+            let before = std::cell::Cell::new(0);
+            let second = SecondStage {
+                lacks_null_pairs: &|run, series| {
+                    if before.get() == 0 {
+                        before.set(has_null(1, run));
+                    }
+                    series == 1 && has_null(series, run) < before.get() + wanted
+                },
+                ..planned(&plan)
+            };
+            measure_stages(&mut fake, &stage, StageTime::first(HOUR), second).unwrap();
+            let extra = fake.run.series[1].rounds.iter().filter(|round| round.round >= 8 + 9);
+            let mut extra: Vec<_> = extra.map(|round| (round.round, round.stage, round.variant)).collect();
+            extra.sort_unstable();
+            let other = fake.run.series[0].rounds.iter().any(|round| round.round >= 8 + 9);
+            assert!(!other, "only the series that lacks them");
+            extra
+        };
+        let all = [Variant::Baseline, Variant::Candidate, Variant::Null];
+        let two = [17, 18].map(|round| [Variant::Baseline, Variant::Null].map(|variant| (round, 2, variant)));
+        assert_eq!(measured(&all, 2), two.as_flattened());
+        assert_eq!(measured(&all, 99).len(), 2 * 4);
+        assert_eq!(measured(&BOTH, 2), []);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::project::Config;
 
 pub use across::across;
-pub use paired::{lacks_pairs, paired};
+pub use paired::{lacks_null_pairs, lacks_pairs, paired};
 pub use screen::{next_stage, pair_costs};
 
 /// The largest probability that a comparison of equal code calls regressed any metric that gates at every size.

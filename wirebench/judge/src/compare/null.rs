@@ -69,6 +69,11 @@ impl TimedNull {
         larger || self.estimate.abs() >= effect.abs()
     }
 
+    /// Whether the null contradicts an effect by its size alone, because it has too few pairs for a test.
+    pub(super) fn contradicts_untested(&self, effect: f64) -> bool {
+        self.pairs < TESTABLE_PAIRS && self.contradicts(effect)
+    }
+
     /// Adds the null to the result of its metric. `effect` is the estimated change, a difference of logarithms.
     pub(super) fn add_to(&self, judged: &mut ComparedMetric, effect: Option<f64>) {
         judged.null_percent = Some(percent(judged.metric, self.estimate));

@@ -81,6 +81,19 @@ pub fn lacks_pairs(run: &Run, rules: &Rules, series: usize) -> bool {
     of_series.filter(|cell| cell.cell.margin.gate).any(lacks)
 }
 
+/// Whether a confirmed change of the series of that index has no verdict only because of the size of a null that has too few pairs
+/// for its own test.
+pub fn lacks_null_pairs(run: &Run, rules: &Rules, series: usize) -> bool {
+    let mut cells = cells(run, &Gates::of(run, &rules.margins), rules);
+    test(&mut cells);
+    let is_change = |cell: &&JudgedCell| matches!(cell.result, TestResult::Worse | TestResult::Better);
+    let mut changed = cells.iter().filter(|cell| cell.series == series).filter(is_change);
+    changed.any(|cell| {
+        let sizes = cell.null.as_ref().zip(cell.estimates.location);
+        sizes.is_some_and(|(null, location)| null.contradicts_untested(location.estimate))
+    })
+}
+
 /// The side of a comparison that a variant of a run is; `None` if the run does not have it.
 pub(super) fn side(run: &Run, variant: Variant) -> Option<Side> {
     let revision = run.revision(variant)?;
