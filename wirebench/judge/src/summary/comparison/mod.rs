@@ -43,6 +43,8 @@ pub struct Work<'a> {
     pub unit: &'a str,
     /// Whether a timed metric of the same server got worse or looks worse.
     pub explains: bool,
+    /// Whether a timed metric of the same server that gates cannot be told.
+    pub is_open: bool,
     /// The functions, the largest increase first.
     pub functions: Vec<&'a FunctionWorkChange>,
 }
@@ -180,16 +182,15 @@ impl<'a> Findings<'a> {
     /// What the project's own functions do more or less often, by series; and whether a timed metric of the same server got
     /// worse or looks worse, so that it explains something. Where it explains nothing, only functions that do more or less are there.
     pub fn work(&self, comparison: &'a Comparison) -> Vec<Work<'a>> {
-        let server = |series: &'a ComparedSeries| series.id.split('@').nth(1);
-        let is_slower = |series: &'a ComparedSeries| {
-            self.rows().any(|row| {
-                let worse = matches!(row.status, RowStatus::Regressed | RowStatus::Accepted) || row.looks_worse();
-                worse && !row.is_counted() && row.metric.is_some() && server(row.series) == server(series)
-            })
-        };
+        let is_timed =
+            |row: &Row, server| !row.is_counted() && row.metric.is_some() && row.series.id.split('@').nth(1) == server;
+        let is_slower =
+            |row: &Row| matches!(row.status, RowStatus::Regressed | RowStatus::Accepted) || row.looks_worse();
         let all = comparison.series.iter().filter_map(|series| {
             let work = series.work.as_ref()?;
-            let explains = is_slower(series);
+            let server = series.id.split('@').nth(1);
+            let explains = self.rows().filter(|row| is_timed(row, server)).any(is_slower);
+            let mut open = self.gating_that(RowStatus::Inconclusive);
             let functions = work
                 .functions
                 .iter()
@@ -198,6 +199,7 @@ impl<'a> Findings<'a> {
                 series,
                 unit: &work.unit,
                 explains,
+                is_open: open.any(|row| is_timed(row, server)),
                 functions: functions.collect(),
             })
         });

@@ -126,7 +126,9 @@ pub(super) fn reasons(comparison: &Comparison, findings: &Findings, escape: Esca
         Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
         Verdict::Inconclusive => {
             let open = open(findings, escape);
-            format!("Can't tell for {n} of {total}: {open}. None of the others regressed.")
+            let counted = functions::does_more(comparison, findings, escape);
+            let counted = counted.map_or_else(String::new, |work| format!(" Counted: {work}."));
+            format!("Can't tell for {n} of {total}: {open}. None of the others regressed.{counted}")
         }
         Verdict::Improved => {
             let most = most(status);

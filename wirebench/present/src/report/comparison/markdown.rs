@@ -460,9 +460,30 @@ mod tests {
         assert_eq!(first, "12 order does 2 more blocks per request, 10 instead of 8");
         assert!(second.starts_with("12 price was edited"), "{second}");
 
+        // The count is exact where the time is not.
+        let unclear = with_work("inconclusive");
+        assert!(causes(&unclear).is_empty());
+        assert!(
+            render(&unclear)
+                .split("\n\n")
+                .next()
+                .unwrap()
+                .contains(&format!("Counted: {said}."))
+        );
+        let terminal = terminal::render(&unclear, None);
+        assert!(
+            terminal
+                .lines()
+                .next()
+                .unwrap()
+                .contains("Counted: order does 2 more blocks"),
+            "{terminal}"
+        );
+
         let equal = with_work("unchanged");
         assert!(causes(&equal).is_empty());
         let comment = render(&equal);
+        assert!(!comment.contains("Counted:"), "{comment}");
         let folded = comment
             .split_once("1 function does more or less often per request")
             .unwrap();
