@@ -226,12 +226,18 @@ pub(super) fn summary(probed: &ProbedServer) -> String {
     format!("{}, {port}, {many}: {}", protocols.join(" and "), operations.join(", "))
 }
 
-/// The services of the repository's compose files, as questions.
+/// The services of the repository's compose files, as one question of each file.
 pub(super) fn services(images: &[(String, String)]) -> Vec<String> {
-    let words = |(file, image): &(String, String)| {
-        format!("{file} starts {image}: does a server need it? Declare it as a tier, or start it before a run")
+    let mut by_file: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (file, image) in images {
+        by_file.entry(file).or_default().insert(image);
+    }
+    let words = |(file, images): (&str, BTreeSet<&str>)| {
+        let one = if images.len() == 1 { "it" } else { "one of them" };
+        let images = images.into_iter().collect::<Vec<_>>().join(", ");
+        format!("{file} starts {images}: does a server need {one}? Declare it as a tier, or start it before a run")
     };
-    images.iter().map(words).collect()
+    by_file.into_iter().map(words).collect()
 }
 
 /// A program as an item in the list of programs found.

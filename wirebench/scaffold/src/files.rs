@@ -54,7 +54,15 @@ const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 /// name a server's dependencies.
 const ABOVE: [&str; 3] = ["Cargo.toml", ".gitmodules", "gradlew"];
 /// Other files that are read by their name.
-const NAMES: [&str; 4] = ["Dockerfile", "Containerfile", ".env.example", ".env.sample"];
+const NAMES: [&str; 2] = ["Dockerfile", "Containerfile"];
+/// Files with an example of the environment that a server needs.
+pub(super) const EXAMPLES: [&str; 5] = [
+    ".env.sample",
+    ".env.example",
+    ".example.env",
+    ".env.dist",
+    "env.example",
+];
 
 impl Files {
     /// Reads the files below a folder, and the manifests of its parent folders up to `top`. Links are not followed;
@@ -197,7 +205,11 @@ static MANIFESTS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
 
 fn is_telling(name: &str) -> bool {
     let by_ending = ending_of(name).is_some_and(|ending| ENDINGS.contains(&ending));
-    (by_ending || NAMES.contains(&name) || MANIFESTS.contains(name) || READ.iter().any(|file| fits(file, name)))
+    (by_ending
+        || NAMES.contains(&name)
+        || EXAMPLES.contains(&name)
+        || MANIFESTS.contains(name)
+        || READ.iter().any(|file| fits(file, name)))
         && !name.ends_with("_test.go")
         && !name.contains(".test.")
 }

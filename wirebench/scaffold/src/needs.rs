@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::compose::{self, Composed, Service};
-use crate::files::{Files, pattern, word};
+use crate::files::{EXAMPLES, Files, pattern, word};
 use crate::program::Program;
 use crate::rust::Manifest;
 
@@ -79,8 +79,7 @@ pub(super) fn protoc(files: &Files) -> Option<String> {
 
 /// Variables of `.env.example`.
 fn examples(files: &Files) -> BTreeMap<String, String> {
-    let texts = [".env.sample", ".env.example"];
-    let all = texts.iter().flat_map(|name| files.named(name));
+    let all = EXAMPLES.iter().flat_map(|name| files.named(name));
     let lines = all.flat_map(|(_, text)| text.lines());
     let pair = |line: &str| {
         let (name, value) = line.trim_start_matches("export ").split_once('=')?;
@@ -133,26 +132,34 @@ fn environment(
     composed: &Composed,
     examples: &BTreeMap<String, String>,
 ) -> Vec<String> {
-    // What wirebench itself tells a server.
+    let sources = programs.iter().flat_map(|program| &program.sources);
+    let texts: Vec<&str> = sources.filter_map(|source| files.text(source)).collect();
+    let reads = |name: &str| texts.iter().any(|text| text.contains(name));
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let set = values(composed, examples).into_iter();
+    set.filter(|(name, _)| reads(name))
+        .map(|(name, value)| (expression(&name, &value), name))
+        .filter(|(value, name)| is_name(name) && value.matches("${{").count() == 1 && value.matches("}}").count() == 1)
+        .map(|(value, name)| format!("{name}: {}", quoted(&value)))
+        .collect()
+}
+
+/// Every variable that an example or a compose file sets, except those with which wirebench itself tells a server where to listen.
+fn values(composed: &Composed, examples: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let own = |name: &str| {
         ["PORT", "HOST"].contains(&name) || ["LISTEN", "BIND", "URLS"].iter().any(|word| name.contains(word))
     };
-    let sources = programs.iter().flat_map(|program| &program.sources);
-    let texts: Vec<&str> = sources.filter_map(|source| files.text(source)).collect();
-    let reads = |name: &str| !own(name) && texts.iter().any(|text| text.contains(name));
-    let mut set: BTreeMap<&str, String> = BTreeMap::new();
-    for (name, value) in examples.iter().filter(|(name, value)| reads(name) && !value.is_empty()) {
-        set.insert(name, expression(name, &local(value, &composed.services)));
-    }
-    for (name, value) in composed.env.iter().filter(|(name, _)| reads(name)) {
-        let value = local(&compose::filled(value, examples), &composed.services);
-        set.insert(name, expression(name, &value));
-    }
-    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    set.into_iter()
-        .filter(|(name, value)| is_name(name) && value.matches("${{").count() == 1 && value.matches("}}").count() == 1)
-        .map(|(name, value)| format!("{name}: {}", quoted(&value)))
-        .collect()
+    let of_examples = examples.iter().filter(|(_, value)| !value.is_empty());
+    let of_examples = of_examples.map(|(name, value)| (name, local(value, &composed.services)));
+    let filled = |value| local(&compose::filled(value, examples), &composed.services);
+    let of_compose = composed.env.iter().map(|(name, value)| (name, filled(value)));
+    let all = of_examples.chain(of_compose).filter(|(name, _)| !own(name));
+    all.map(|(name, value)| (name.clone(), value)).collect()
+}
+
+/// Those of the repository, for a program that asks for one.
+pub(super) fn known_values(files: &Files) -> BTreeMap<String, String> {
+    values(&compose::composed(files), &examples(files))
 }
 
 /// A value with the hosts of services replaced by localhost and the ports that they are published at.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::files::{Files, pattern};
+use crate::files::{EXAMPLES, Files, pattern};
 use crate::program::{Program, argv};
 
 /// Arguments and variables that set a program's port.
@@ -24,7 +24,7 @@ const MOST: usize = 6;
 
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?:[Gg]et[Ee]nv\(|LookupEnv\(|env::var(?:_os)?\(|environ(?:\.get\(|\[)|process\.env\[|env\s*=\s*)\s*["']([A-Z][A-Z0-9_]*)["']|process\.env\.([A-Z][A-Z0-9_]*)"#,
+        r#"(?:[Gg]et[Ee]nv\(|LookupEnv\(|env::var(?:_os)?\(|environ(?:\.get\(|\[)|process\.env\[|env\s*=\s*)\s*["']([A-Z][A-Z0-9_]*)["']|process\.env\.([A-Z][A-Z0-9_]*)|"([A-Z][A-Z0-9_]*_(?:PORT|ADDR|ADDRESS|LISTEN|BIND)(?:_[A-Z]+)?)""#,
     )
 });
 static FLAG: LazyLock<Regex> = LazyLock::new(|| {
@@ -61,7 +61,8 @@ static EXPOSE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?mi)^\s*EXPOSE\s+(\
 pub(super) fn of(files: &Files, program: &Program) -> Vec<PortSetting> {
     let texts: Vec<&str> = program.sources.iter().filter_map(|source| files.text(source)).collect();
     let told = program.port.clone().filter(|setting| setting.fixed.is_none());
-    let all = told.into_iter().chain(of_texts(&texts)).chain([by_variable("PORT")]);
+    let all = told.into_iter().chain(of_texts(&texts));
+    let all = all.chain(of_container(files)).chain([by_variable("PORT")]);
     let mut seen = BTreeSet::new();
     all.filter(|setting| seen.insert(setting.clone())).take(MOST).collect()
 }
@@ -81,6 +82,24 @@ pub(super) fn exposed(files: &Files) -> Option<u16> {
     let names = ["Dockerfile", "Containerfile"].into_iter();
     let mut texts = names.flat_map(|name| files.named(name));
     texts.find_map(|(_, text)| number(&EXPOSE.captures(text)?))
+}
+
+/// By a variable to which a container or an example of the environment gives the port that the container exposes.
+fn of_container(files: &Files) -> BTreeSet<PortSetting> {
+    let Some(port) = exposed(files) else {
+        return BTreeSet::new();
+    };
+    let set = pattern(&format!(
+        r#"(?m)\b([A-Z][A-Z0-9_]*)=["']?(?:[\w.]*|\[::\]):?{port}["']?\s*(?:\\|$)"#
+    ));
+    let names = ["Dockerfile", "Containerfile"].into_iter().chain(EXAMPLES);
+    let texts = names.flat_map(|name| files.named(name));
+    let named = texts.flat_map(|(_, text)| {
+        set.captures_iter(text)
+            .map(|found| by_variable(&found[1]))
+            .collect::<Vec<_>>()
+    });
+    named.collect()
 }
 
 /// The port in the group that took part.
@@ -143,7 +162,8 @@ pub(super) fn by_args(args: Vec<String>) -> PortSetting {
 }
 
 fn by_variable(name: &str) -> PortSetting {
-    let value = if name.contains("PORT") { "{port}" } else { "{address}" };
+    let is_port = name.contains("PORT") && !name.contains("ADDR");
+    let value = if is_port { "{port}" } else { "{address}" };
     PortSetting::variable(name.to_owned(), value.to_owned())
 }
 
@@ -305,6 +325,20 @@ mod tests {
         ] {
             assert_eq!(port_of(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_variable_with_the_port_that_a_container_exposes_is_tried() {
+        let of = |text: &str| -> Vec<String> {
+            let files = Files::of(&[("Dockerfile", text), ("example.md", "PORT=8000")]);
+            of_container(&files).iter().map(PortSetting::to_string).collect()
+        };
+        let docker = "EXPOSE 8000\nENV APP_HOST=0.0.0.0 \\\n    APP_PORT=8000 \\\n    X=80001\nENV SERVER__ADDRESS=0.0.0.0:8000\n";
+        assert_eq!(of(docker), ["APP_PORT={port}", "SERVER__ADDRESS={address}"]);
+        assert!(of("ENV APP_PORT=8000\n").is_empty());
+        let constant = "const ADDRESS_PORT: &str = \"BIN_ADDRESS_PORT\"; const SIZE: &str = \"BIN_SIZE\";";
+        let told: Vec<String> = of_texts(&[constant]).iter().map(PortSetting::to_string).collect();
+        assert_eq!(told, ["BIN_ADDRESS_PORT={address}"]);
     }
 
     #[test]

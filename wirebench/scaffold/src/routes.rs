@@ -45,7 +45,7 @@ static ROUTES: LazyLock<[Regex; 6]> = LazyLock::new(|| DECLARED.map(pattern));
 /// Prefixes of routes: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'`](?P<path>/[\w/.-]+)["'`]|(?:\bprefix|url_prefix|basePath)\s*[=:]\s*["'`](?P<named>/[\w/.-]+)["'`]"#,
+        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'`](?:\$\{\w+\})?(?P<path>/[\w/.-]+)["'`]|(?:\bprefix|url_prefix|basePath)\s*[=:]\s*["'`](?P<named>/[\w/.-]+)["'`]"#,
     )
 });
 

@@ -340,6 +340,42 @@ fn a_server_that_closes_connections_gets_no_more_than_its_queue_holds() {
 }
 
 #[test]
+fn a_server_that_names_what_it_lacks_gets_the_example_that_the_repository_has() {
+    let server = "import os, sys\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\nif __name__ == '__main__':\n    \
+                  if 'APP_SECRET' not in os.environ:\n        sys.exit('APP_SECRET is not set')\n    \
+                  HTTPServer(('127.0.0.1', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n";
+    let bench = Bench::empty()
+        .file("server.py", server)
+        .file(".env.example", "APP_SECRET=replace-me\nAPP_OTHER=1\n")
+        .file("index.html", "page");
+    let toml = declared(&bench);
+    assert!(
+        toml.contains("env       = { APP_SECRET = \"replace-me\", PORT = \"{port}\"")
+            && toml.contains("it did not start without APP_SECRET"),
+        "{toml}"
+    );
+}
+
+#[test]
+fn a_page_that_many_paths_have_is_declared_once_and_proves_no_prefix() {
+    let server = "import os\nfrom http.server import HTTPServer, BaseHTTPRequestHandler\nPAGES = dict(prefix=\"/a-pages\")\nAPI = dict(prefix=\"/api\")\n\
+                  class Handler(BaseHTTPRequestHandler):\n    def do_GET(self):\n        body = b'[]'\n        \
+                  if self.path == '/one' or self.path == '/two' or self.path.startswith(PAGES['prefix']):\n            body = b'page' * 100\n        \
+                  elif self.path == '/stats' or self.path != API['prefix'] + '/stats':\n            return self.send_error(404)\n        \
+                  self.send_response(200)\n        self.send_header('Content-Length', str(len(body)))\n        self.end_headers()\n        self.wfile.write(body)\n\
+                  if __name__ == '__main__':\n    HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n";
+    let toml = declared(&Bench::empty().file("server.py", server));
+    assert!(
+        toml.contains("path = \"/api/stats\"") && !toml.contains("a-pages/stats"),
+        "{toml}"
+    );
+    assert!(
+        toml.contains("path = \"/one\"") && !toml.contains("path = \"/two\""),
+        "{toml}"
+    );
+}
+
+#[test]
 fn a_commit_is_written_with_its_version_and_an_unknown_one_is_said() {
     let commit = "0123456789abcdef0123456789abcdef01234567";
     let uses = |text: &str| format!("uses: {text}");

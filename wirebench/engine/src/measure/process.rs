@@ -221,9 +221,10 @@ pub fn describe_exit(status: ExitStatus) -> String {
 /// The most bytes of output that are searched for the reason of an end: a Go program prints the stacks of all goroutines.
 pub(super) const MOST_TAIL_BYTES: u64 = 256 << 10;
 
-/// The lines with which runtimes say why a program ends; stacks follow (Go, Rust, Node.js, JVM, .NET) or come before (Python).
+/// The lines with which runtimes say why a program ends; stacks follow (Go, Rust, Node.js, JVM, .NET) or come before (Python). Maven and
+/// Composer say it before advice.
 static CAUSE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at |Exception in thread |Unhandled exception|Caused by: |[\w.$]*(Error|Exception): )")
+    Regex::new(r"^(panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at |Exception in thread |Unhandled exception|Caused by: |[\w.$]*(Error|Exception): |\[ERROR\] (Failed to execute goal|COMPILATION ERROR)|In \w+\.php line \d+:)")
         .expect("a constant pattern")
 });
 
@@ -246,6 +247,7 @@ fn last_lines(text: &str) -> String {
     const LINES: usize = 4;
     // A line of data may be as long as the whole file.
     const LONGEST: usize = 500;
+    let text = anstream::adapter::strip_str(text).to_string();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let lines: Vec<String> = lines.map(|line| line.chars().take(LONGEST).collect()).collect();
     let last = lines.len().saturating_sub(LINES);
@@ -293,7 +295,12 @@ mod tests {
             last_lines(python),
             "run() / File \"b.py\", line 2 / x / ValueError: no port"
         );
-        assert_eq!(last_lines("a\n\nb\nc\nd\ne\n"), "b / c / d / e");
+        let maven = format!(
+            "\x1b[0m[ERROR] Failed to execute goal a:b: no host\n{}",
+            frames("[ERROR]\n[ERROR] see [Help 1]\n")
+        );
+        assert!(last_lines(&maven).starts_with("[ERROR] Failed to execute goal a:b: no host / [ERROR] / "));
+        assert_eq!(last_lines("a\n\nb\n\x1b[34mc\x1b[0m\nd\ne\n"), "b / c / d / e");
         assert_eq!(last_lines(""), "");
     }
 }

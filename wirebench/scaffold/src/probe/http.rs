@@ -1,7 +1,7 @@
 //! Requests the routes of a running HTTP server's sources and OpenAPI document, and declares those with a good
 //! response.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -82,8 +82,14 @@ pub(super) fn probe((routes, prefixes): &KnownRoutes, address: &str, protocol: P
     http.repeat(&mut good);
     readiness(&good, probed);
     good.sort_by_key(rank);
+    let mut pages: BTreeSet<Vec<u8>> = BTreeSet::new();
     for one in good {
-        declare(one, probed);
+        if one.answer.body.len() > LONGEST_BODY && !pages.insert(one.answer.body.clone()) {
+            // A page that is there already, such as that of every path which only the browser knows.
+            probed.more.push(format!("GET {}", one.path));
+        } else {
+            declare(one, probed);
+        }
     }
 }
 
@@ -99,8 +105,39 @@ fn rank(one: &Good) -> (bool, bool, bool, bool, bool) {
     )
 }
 
-fn is_good(status: u16) -> bool {
-    (200..300).contains(&status)
+/// A short page with a good status may say that the server lacks something: a configuration, a database.
+fn is_good(response: &WireResponse) -> bool {
+    static LACKS: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)(?:^|>|\n)\s*(?:cannot find|could not (?:find|open|connect)|unable to (?:connect|open|load)|fatal error:|uncaught \w+)",
+        )
+    });
+    const SHORT: usize = 2000;
+    let text = String::from_utf8_lossy(&response.body);
+    (200..300).contains(&response.status) && !(text.len() <= SHORT && LACKS.is_match(&text))
+}
+
+/// What `/` answered, for a server without a good response: its status and the beginning of a text.
+pub(super) fn answer_of_root(address: &str, protocol: Protocol) -> String {
+    const SHOWN: usize = 120;
+    let Ok(response) = get(address, protocol, "/") else {
+        return String::new();
+    };
+    static TAG: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?s)<(?:style|script)\b.*?</(?:style|script)>|<[^>]*>|[[:cntrl:]]"));
+    let text = String::from_utf8_lossy(&response.body).into_owned();
+    let words = TAG
+        .replace_all(&text, " ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let words: String = words.chars().take(SHOWN).collect();
+    let said = if words.is_empty() {
+        String::new()
+    } else {
+        format!(": {words}")
+    };
+    format!("; GET / answered {}{said}", response.status)
 }
 
 /// The requests so far.
@@ -108,6 +145,8 @@ fn is_good(status: u16) -> bool {
 struct Tried {
     good: Vec<Good>,
     paths: BTreeSet<String>,
+    /// The page that every path below a prefix has, if there is one.
+    pages: BTreeMap<String, Option<Vec<u8>>>,
 }
 
 struct HttpProbe<'a> {
@@ -118,7 +157,7 @@ struct HttpProbe<'a> {
 impl HttpProbe<'_> {
     fn get_good(&self, path: &str) -> Option<WireResponse> {
         let response = get(self.address, self.protocol, path).ok()?;
-        is_good(response.status).then_some(response)
+        is_good(&response).then_some(response)
     }
 
     /// The candidates with a 2xx response, each path once; others become questions if a source declares them. Failed
@@ -181,8 +220,14 @@ impl HttpProbe<'_> {
             }
             let began = Instant::now();
             let said = match get(self.address, self.protocol, &path) {
-                Ok(answer) if is_good(answer.status) => {
+                Ok(answer) if is_good(&answer) => {
                     let prefix = path.strip_suffix(candidate.paths[0].as_str()).unwrap_or_default();
+                    let page = || self.get_good(&format!("{prefix}{UNKNOWN_PATH}")).map(|page| page.body);
+                    if !declared
+                        && *tried.pages.entry(prefix.to_owned()).or_insert_with(page) == Some(answer.body.clone())
+                    {
+                        continue;
+                    }
                     let local = tells_of_this_machine(&String::from_utf8_lossy(&answer.body));
                     tried.good.push(Good {
                         template: format!("{prefix}{}", candidate.template),
@@ -267,6 +312,7 @@ fn needs(said: &str) -> &'static str {
         "401" | "403" => "which header does it need? Declare the operation with headers = [\"authorization: …\"]",
         "400" | "404" | "422" => "which path or query does it take?",
         "405" => "which method does it take?",
+        "429" => "it limits the requests of a client: which setting raises the limit?",
         _ if said.starts_with('5') => "what does it need beside it, such as a database? That can be declared as a tier",
         _ => "does it end by itself? A stream is not measured",
     }
@@ -366,6 +412,18 @@ mod tests {
     fn a_path_below_a_prefix_is_tried_with_and_without_its_slash() {
         assert_eq!(mounted("/api/ping", "/"), ["/api/ping", "/api/ping/"]);
         assert_eq!(mounted("/api", "/users"), ["/api/users"]);
+    }
+
+    #[test]
+    fn a_page_that_says_what_is_missing_is_no_good_response() {
+        let is_good = |body: &str| is_good(&good("/", body).answer);
+        assert!(is_good("Hello") && is_good("<p>You may find what you could not find elsewhere"));
+        assert!(!is_good("Cannot find config.php. Please read the readme.html"));
+        assert!(!is_good("<br />\n<b>Fatal error: </b> Uncaught PDOException"));
+        assert!(
+            is_good(&format!("{}\nUnable to connect", "text ".repeat(500))),
+            "a page about it"
+        );
     }
 
     #[test]

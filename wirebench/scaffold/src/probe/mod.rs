@@ -18,6 +18,7 @@ use self::http::KnownRoutes;
 pub(crate) use self::start::declared_with;
 use self::start::{Launcher, Running};
 use crate::files::Files;
+use crate::needs;
 use crate::port_settings::{self, PortSetting};
 use crate::program::Program;
 use crate::proto::Call;
@@ -158,7 +159,7 @@ pub(super) fn probe(
     program: &Program,
     calls: &[Call],
 ) -> Result<ProbedServer, ProbeFailure> {
-    let draft = draft(program);
+    let mut draft = draft(program);
     let (side, took) = build(context, &draft)?;
     (context.say)(&format!("{}: starting it", program.name));
     let output = tempfile::tempdir().map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
@@ -169,8 +170,10 @@ pub(super) fn probe(
         folder: output.path(),
         cores: &cores,
     };
-    let (setting, running) = launcher.find(&draft, &port_settings::of(files, program))?;
-    let evidence = evidence_of(&setting, &running, took);
+    let known = needs::known_values(files);
+    let (setting, running) = launcher.find(&mut draft, &port_settings::of(files, program), &known)?;
+    let asked = draft.front.env.keys().filter(|name| !program.env.contains_key(*name));
+    let evidence = evidence_of(&setting, &running, took, &asked.map(String::as_str).collect::<Vec<_>>());
     let mut probed = ProbedServer::new(declared_with(&draft, &setting), evidence);
     probed.questions.extend(running.unmeasured());
     let routes = http::known_routes(&launcher.output(), files, program);
@@ -252,7 +255,13 @@ fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), Pr
     }
 }
 
-fn evidence_of(setting: &PortSetting, running: &Running, built: Duration) -> BTreeMap<&'static str, String> {
+/// `asked` has the variables without which it did not start.
+fn evidence_of(
+    setting: &PortSetting,
+    running: &Running,
+    built: Duration,
+    asked: &[&str],
+) -> BTreeMap<&'static str, String> {
     let (at, port, after) = (running.at, running.port, running.listened_after.as_secs_f64());
     let (tried, set) = (&running.tried, setting.names());
     let heard = match setting.fixed {
@@ -262,8 +271,12 @@ fn evidence_of(setting: &PortSetting, running: &Running, built: Duration) -> BTr
         None => format!("started with {set} set to port {port}, it listened on {at} after {after:.1} s"),
     };
     let worked = format!("worked, in {:.1} s", built.as_secs_f64());
-    let heard = ["args", "env", "port"].map(|key| (key, heard.clone()));
-    heard.into_iter().chain([("build", worked)]).collect()
+    let mut all: BTreeMap<&str, String> = ["args", "env", "port"].map(|key| (key, heard.clone())).into();
+    all.insert("build", worked);
+    if !asked.is_empty() {
+        all.insert("env", format!("{heard}; it did not start without {}", asked.join(", ")));
+    }
+    all
 }
 
 /// Keeps the operations of one kind, requests or else calls, and the protocols that carry them: counts pair every operation of a
@@ -327,7 +340,8 @@ fn probe_running(
             probed.questions.clear();
             format!("it exited when init sent requests to it{}", launcher.last_words())
         } else {
-            "it answers, but no request with a good answer was found".into()
+            let said = http::answer_of_root(&address, first);
+            format!("it answers, but no request with a good answer was found{said}")
         };
         return Err(probed.failure(why));
     }

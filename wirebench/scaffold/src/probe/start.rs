@@ -1,7 +1,7 @@
 //! Starts a program with one port setting after the other until it listens at the requested port, and ends it with all its
 //! child processes.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::Read as _;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -73,21 +73,32 @@ impl Launcher<'_> {
         }
     }
 
-    /// Finds the first setting that the program accepts, and returns the running program; its own port if it accepts none.
+    /// Finds the first setting that the program accepts, and returns the running program; its own port if it accepts none. A program
+    /// that ends and names variables gets them in the draft: with the values that the repository has for them (`known`).
     ///
     /// # Errors
     /// When it ends or does not listen, with every setting.
     pub(super) fn find(
         &self,
-        draft: &Server,
+        draft: &mut Server,
         settings: &[PortSetting],
+        known: &BTreeMap<String, String>,
     ) -> Result<(PortSetting, Running), ProbeFailure> {
         let (mut failed, mut own): (Option<String>, Option<PortSetting>) = (None, None);
         let mut tried: Vec<String> = Vec::new();
         let mut longest = Duration::ZERO;
         let mut waiting: VecDeque<PortSetting> = settings.iter().cloned().collect();
         let mut has_argument = false;
+        let mut said = String::new();
         loop {
+            if waiting.is_empty() && own.is_none() {
+                let asked = asked_for(&std::mem::take(&mut said), known, &draft.front.env);
+                if !asked.is_empty() {
+                    draft.front.env.extend(asked);
+                    waiting = settings.iter().cloned().collect();
+                    failed = None;
+                }
+            }
             if waiting.is_empty() && !has_argument && own.is_none() && longest <= AT_ONCE {
                 has_argument = true;
                 let arguments = serving_commands(&self.output()).into_iter().chain([FOLDER.to_owned()]);
@@ -115,6 +126,7 @@ impl Launcher<'_> {
                 }
                 Err(reason) => {
                     failed.get_or_insert(reason);
+                    said.push_str(&self.output());
                 }
             }
         }
@@ -197,6 +209,32 @@ impl Launcher<'_> {
     }
 }
 
+/// The variables that a program named before it ended and that it did not get yet, with the values that the repository has for them;
+/// if it has none, the secrets among them with a value that is made up.
+fn asked_for(
+    output: &str,
+    known: &BTreeMap<String, String>,
+    has: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"));
+    static SECRET: LazyLock<Regex> = LazyLock::new(|| pattern(r"SECRET|PASSWORD|TOKEN|SALT|_KEY$"));
+    const MADE_UP: &str = "made-up-by-wirebench-0123456789abcdef";
+    let output = anstream::adapter::strip_str(output).to_string();
+    let names: BTreeSet<&str> = NAME.find_iter(&output).map(|found| found.as_str()).collect();
+    let of_repository = names
+        .iter()
+        .filter_map(|name| Some((*name, known.get(*name)?.as_str())));
+    let mut all: Vec<_> = of_repository.filter(|(_, value)| !value.is_empty()).collect();
+    if all.is_empty() {
+        let secrets = names.into_iter().filter(|name| SECRET.is_match(name));
+        all = secrets.map(|name| (name, MADE_UP)).collect();
+    }
+    let missing = all.into_iter().filter(|(name, _)| !has.contains_key(*name));
+    missing
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
 /// The commands that serve among those which a program listed when it was started without one: `  serve    Starts the server`.
 fn serving_commands(output: &str) -> BTreeSet<String> {
     static LISTED: LazyLock<Regex> = LazyLock::new(|| {
@@ -270,6 +308,23 @@ fn end(target: Target) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_gets_the_variables_that_it_names_each_once() {
+        let known = [("APP_SECRET", "replace me"), ("APP_DB", "a.db"), ("JWT_SECRET", "")];
+        let known: BTreeMap<String, String> = known.map(|(name, value)| (name.into(), value.into())).into();
+        let asks = |output: &str, has: &[&str]| -> Vec<String> {
+            let has = has.iter().map(|name| ((*name).to_owned(), String::new())).collect();
+            let asked = asked_for(output, &known, &has).into_iter();
+            asked.map(|(name, value)| format!("{name}={value}")).collect()
+        };
+        let named = "APP_SECRET or APP_SECRET_HASH is required";
+        assert_eq!(asks(named, &[]), ["APP_SECRET=replace me"]);
+        let made_up = |name: &str| vec![format!("{name}=made-up-by-wirebench-0123456789abcdef")];
+        assert_eq!(asks("\x1b[34mJWT_SECRET\x1b[0m: undefined", &[]), made_up("JWT_SECRET"));
+        assert!(asks(named, &["APP_SECRET"]).is_empty(), "the other is instead of it");
+        assert!(asks("ERR_MODULE_NOT_FOUND: no module", &[]).is_empty());
+    }
 
     #[test]
     fn a_command_that_serves_is_read_from_the_list_that_a_program_prints() {
