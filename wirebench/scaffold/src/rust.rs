@@ -63,12 +63,19 @@ fn package(files: &Files, folder: &str, manifest: &Manifest) -> Vec<Program> {
     if !(http || grpc) || !is_plain(name) {
         return Vec::new();
     }
+    // Routes and variables may be in a library of the workspace.
+    let library = |(other, text): (&str, &str)| {
+        let name = toml::from_str::<Manifest>(text).ok()?.package.name;
+        (other != folder && manifest.dependencies.contains_key(&name)).then(|| format!("{other}src/"))
+    };
+    let used: Vec<String> = files.named("Cargo.toml").filter_map(library).collect();
     let binaries = binaries(files, folder, manifest);
     let alone = binaries.len() == 1;
     let program = |(binary, main): (String, String)| {
         let (below, bins) = (format!("{folder}src/"), format!("{folder}src/bin/"));
         let is_library = |path: &str| path != main && !path.starts_with(&bins) && path != format!("{below}main.rs");
         let libraries = files.below(&below, "rs").filter(|(path, _)| is_library(path));
+        let libraries = libraries.chain(used.iter().flat_map(|folder| files.below(folder, "rs")));
         let own = (main.as_str(), files.text(&main).unwrap_or_default());
         let (sources, texts): (Vec<&str>, Vec<&str>) = std::iter::once(own).chain(libraries).unzip();
         let (started, build) = launch(files, folder, name, &binary, alone);
@@ -199,8 +206,10 @@ mod tests {
             ("Cargo.toml", "[workspace]\n"),
             (
                 "api/Cargo.toml",
-                "[package]\nname = \"api\"\n[dependencies]\naxum = \"0.8\"\n",
+                "[package]\nname = \"api\"\n[dependencies]\naxum = \"0.8\"\napi-core = { path = \"../core\" }\n",
             ),
+            ("core/Cargo.toml", "[package]\nname = \"api-core\"\n"),
+            ("core/src/env.rs", ""),
             ("api/src/main.rs", "#[arg(long)]\nlisten: SocketAddr,\n"),
             ("api/src/lib.rs", ".route(\"/users\", get(f))"),
             (
@@ -216,6 +225,10 @@ mod tests {
             (Started::Package("api".into()), true, false)
         );
         assert_eq!(found[0].port, Some(by_args(argv(&["--listen", "{address}"]))));
+        assert_eq!(
+            found[0].sources,
+            ["api/src/main.rs", "api/src/lib.rs", "core/src/env.rs"]
+        );
     }
 
     #[test]

@@ -112,12 +112,19 @@ fn links(page: &str) -> Vec<String> {
     each_once(paths.collect()).into_iter().take(MOST).collect()
 }
 
+/// The first of many, and how many more there are.
+pub(super) fn some_of(all: impl ExactSizeIterator<Item = String>) -> String {
+    const LISTED: usize = 6;
+    let more = all.len().checked_sub(LISTED).filter(|more| *more > 0);
+    let more = more.map(|more| format!("and {more} more"));
+    all.take(LISTED).chain(more).collect::<Vec<_>>().join(", ")
+}
+
 /// The questions about requests that may change data or end the server: one for each, or one for all if there are many.
 fn about_changing(changing: BTreeSet<String>) -> Vec<String> {
     const MOST: usize = 3;
     if changing.len() > MOST {
-        let list: Vec<String> = changing.into_iter().collect();
-        let (many, list) = (list.len(), list.join(", "));
+        let (many, list) = (changing.len(), some_of(changing.into_iter()));
         return vec![format!(
             "{many} requests were not made, as they may change data or end the server: are some of them to be measured? Then declare them with method and \
              body: {list}"

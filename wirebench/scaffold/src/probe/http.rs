@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use regex::Regex;
 
-use super::candidates::{Candidate, USUAL, candidates, values, with_values};
+use super::candidates::{Candidate, USUAL, candidates, some_of, values, with_values};
 use super::speak::{get, redirect};
 use super::{ProbedServer, tells_of_this_machine};
 use crate::files::{Files, pattern};
@@ -81,7 +81,7 @@ pub(super) fn probe((routes, prefixes): &KnownRoutes, address: &str, protocol: P
     good.retain(|one| one.why != USUAL || one.path == "/" || !same_page(one));
     http.repeat(&mut good);
     readiness(&good, probed);
-    good.sort_by_key(rank);
+    order(&mut good);
     let mut pages: BTreeSet<Vec<u8>> = BTreeSet::new();
     for one in good {
         if one.answer.body.len() > LONGEST_BODY && !pages.insert(one.answer.body.clone()) {
@@ -90,6 +90,15 @@ pub(super) fn probe((routes, prefixes): &KnownRoutes, address: &str, protocol: P
         } else {
             declare(one, probed);
         }
+    }
+}
+
+/// Puts those first that are declared. Users expect to see `/`, so it is among them, unless something is wrong with it.
+fn order(good: &mut [Good]) {
+    good.sort_by_key(rank);
+    let home = |one: &Good| rank(one) == (false, false, false, false, true);
+    if let Some(home) = good.iter().position(home).filter(|place| *place >= MOST) {
+        good[MOST - 1..=home].rotate_right(1);
     }
 }
 
@@ -203,12 +212,15 @@ impl HttpProbe<'_> {
         prefixes: &BTreeSet<String>,
         tried: &mut Tried,
     ) -> Option<(String, String)> {
-        let declared = candidate.paths.iter().map(|path| (path.clone(), true));
-        let mounted = (prefixes.iter())
-            .flat_map(|prefix| candidate.paths.iter().flat_map(move |path| mounted(prefix, path)))
-            .map(|path| (path, false));
+        let declared = candidate.paths.iter().map(|path| (path.clone(), ""));
+        let below = |prefix| candidate.paths.iter().flat_map(move |path| mounted(prefix, path));
+        let mounted = prefixes
+            .iter()
+            .flat_map(|prefix| below(prefix).map(|path| (path, prefix.as_str())));
         let mut last: Option<(String, String)> = None;
-        for (path, declared) in declared.chain(mounted) {
+        for (path, prefix) in declared.chain(mounted) {
+            // A prefix is a guess.
+            let declared = prefix.is_empty();
             if tried.paths.len() >= MOST_REQUESTS {
                 break;
             }
@@ -221,7 +233,6 @@ impl HttpProbe<'_> {
             let began = Instant::now();
             let said = match get(self.address, self.protocol, &path) {
                 Ok(answer) if is_good(&answer) => {
-                    let prefix = path.strip_suffix(candidate.paths[0].as_str()).unwrap_or_default();
                     let page = || self.get_good(&format!("{prefix}{UNKNOWN_PATH}")).map(|page| page.body);
                     if !declared
                         && *tried.pages.entry(prefix.to_owned()).or_insert_with(page) == Some(answer.body.clone())
@@ -244,7 +255,7 @@ impl HttpProbe<'_> {
                 Ok(answer) => answer.status.to_string(),
                 Err(error) => error.to_string(),
             };
-            // The prefix is a guess: only the response of the declared path is reported.
+            // Only the response of the declared path is reported.
             if declared && last.as_ref().is_none_or(|(_, before)| before == "404") {
                 last = Some((path, said));
             }
@@ -290,13 +301,9 @@ fn needs_no_question(path: &str, said: &str) -> bool {
 /// The questions about routes without a good response: one for each, or one for all if there are many.
 fn about_failed(open: &[(String, String, String)]) -> Vec<String> {
     const MOST: usize = 2;
-    const LISTED: usize = 6;
     if open.len() > MOST {
-        let named = open.iter().take(LISTED);
-        let named = named.map(|(path, said, _)| format!("{path} ({said})"));
-        let more = (open.len() > LISTED).then(|| format!("and {} more", open.len() - LISTED));
-        let list: Vec<String> = named.chain(more).collect();
-        let (many, list) = (open.len(), list.join(", "));
+        let named = open.iter().map(|(path, said, _)| format!("{path} ({said})"));
+        let (many, list) = (open.len(), some_of(named));
         return vec![format!(
             "GET of {many} routes had no good response: are some of them to be measured? Then declare them with what they need: {list}"
         )];
@@ -406,6 +413,20 @@ mod tests {
         pages.sort_by_key(rank);
         let order: Vec<&str> = pages.iter().map(|page| page.path.as_str()).collect();
         assert_eq!(order, ["/items", "/", "/metrics", "/health"]);
+    }
+
+    #[test]
+    fn the_first_page_is_among_those_that_are_declared() {
+        let ordered = |pages: &[(&str, &str)]| -> Vec<String> {
+            let mut pages: Vec<Good> = pages.iter().map(|(path, body)| good(path, body)).collect();
+            order(&mut pages);
+            pages.into_iter().map(|page| page.path).collect()
+        };
+        let many = [("/", "x"), ("/a", "x"), ("/b", "x"), ("/c", "x"), ("/d", "x")];
+        assert_eq!(ordered(&many), ["/a", "/b", "/", "/c", "/d"]);
+        assert_eq!(ordered(&many[..3]), ["/a", "/b", "/"]);
+        let empty = [&[("/", "")], &many[1..]].concat();
+        assert_eq!(ordered(&empty), ["/a", "/b", "/c", "/d", "/"]);
     }
 
     #[test]

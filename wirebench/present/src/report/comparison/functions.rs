@@ -82,13 +82,16 @@ pub(super) fn suspect<'a>(
     suspects(comparison, findings).next().filter(|_| !is_known)
 }
 
-/// What the function of the project does that does most more than before, where a time that gates cannot be told: the count is exact
-/// where the time is not.
+/// What the function of the project does that does most more than before, at least half as much again or 100 units, where a time that
+/// gates cannot be told: the count is exact where the time is not.
 pub(super) fn does_more(comparison: &Comparison, findings: &Findings, escape: Escape) -> Option<String> {
     let open = findings.work(comparison).into_iter().filter(|work| work.is_open);
     let mut functions = open.flat_map(|work| work.functions.into_iter().map(move |function| (function, work.unit)));
-    let is_more =
-        |function: &FunctionWorkChange| function.kind == WorkKind::Changed && function.candidate > function.baseline;
+    // A few more of many are no cause of a change that a time could show.
+    let is_more = |one: &FunctionWorkChange| {
+        let (before, now) = (one.baseline, one.candidate);
+        one.kind == WorkKind::Changed && (now >= before * 1.5 || now - before >= 100.0) && now > before
+    };
     let (function, unit) = functions.find(|(function, _)| is_more(function))?;
     let name = escape.name(&function.function);
     Some(format!("{name} {}", work(function, unit, escape)))
