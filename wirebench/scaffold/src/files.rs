@@ -53,8 +53,8 @@ const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 /// Files that are also read from parent folders, besides the manifests and lock files of recipes and the compose files, which
 /// name a server's dependencies.
 const ABOVE: [&str; 3] = ["Cargo.toml", ".gitmodules", "gradlew"];
-/// Other files that are read by their name.
-const NAMES: [&str; 2] = ["Dockerfile", "Containerfile"];
+/// Files that make a container's image.
+pub(super) const CONTAINERS: [&str; 2] = ["Dockerfile", "Containerfile"];
 /// Files with an example of the environment that a server needs.
 pub(super) const EXAMPLES: [&str; 5] = [
     ".env.sample",
@@ -206,7 +206,7 @@ static MANIFESTS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
 fn is_telling(name: &str) -> bool {
     let by_ending = ending_of(name).is_some_and(|ending| ENDINGS.contains(&ending));
     (by_ending
-        || NAMES.contains(&name)
+        || CONTAINERS.contains(&name)
         || EXAMPLES.contains(&name)
         || MANIFESTS.contains(name)
         || READ.iter().any(|file| fits(file, name)))

@@ -157,7 +157,7 @@ fn values(composed: &Composed, examples: &BTreeMap<String, String>) -> BTreeMap<
     all.map(|(name, value)| (name.clone(), value)).collect()
 }
 
-/// Those of the repository, for a program that asks for one.
+/// The same of a repository: the values that a program gets which ends and names a variable.
 pub(super) fn known_values(files: &Files) -> BTreeMap<String, String> {
     values(&compose::composed(files), &examples(files))
 }

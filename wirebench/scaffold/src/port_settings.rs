@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::files::{EXAMPLES, Files, pattern};
+use crate::files::{CONTAINERS, EXAMPLES, Files, pattern};
 use crate::program::{Program, argv};
 
 /// Arguments and variables that set a program's port.
@@ -79,8 +79,7 @@ pub(super) fn likeliest(texts: &[&str]) -> Option<PortSetting> {
 
 /// The port that the repository's container exposes.
 pub(super) fn exposed(files: &Files) -> Option<u16> {
-    let names = ["Dockerfile", "Containerfile"].into_iter();
-    let mut texts = names.flat_map(|name| files.named(name));
+    let mut texts = CONTAINERS.into_iter().flat_map(|name| files.named(name));
     texts.find_map(|(_, text)| number(&EXPOSE.captures(text)?))
 }
 
@@ -92,14 +91,12 @@ fn of_container(files: &Files) -> BTreeSet<PortSetting> {
     let set = pattern(&format!(
         r#"(?m)\b([A-Z][A-Z0-9_]*)=["']?(?:[\w.]*|\[::\]):?{port}["']?\s*(?:\\|$)"#
     ));
-    let names = ["Dockerfile", "Containerfile"].into_iter().chain(EXAMPLES);
-    let texts = names.flat_map(|name| files.named(name));
-    let named = texts.flat_map(|(_, text)| {
-        set.captures_iter(text)
-            .map(|found| by_variable(&found[1]))
-            .collect::<Vec<_>>()
-    });
-    named.collect()
+    let texts = CONTAINERS
+        .into_iter()
+        .chain(EXAMPLES)
+        .flat_map(|name| files.named(name));
+    let named = texts.flat_map(|(_, text)| set.captures_iter(text));
+    named.map(|found| by_variable(&found[1])).collect()
 }
 
 /// The port in the group that took part.

@@ -154,7 +154,7 @@ pub(super) fn answer_of_root(address: &str, protocol: Protocol) -> String {
 struct Tried {
     good: Vec<Good>,
     paths: BTreeSet<String>,
-    /// The page that every path below a prefix has, if there is one.
+    /// The pages that were looked for below each prefix.
     pages: BTreeMap<String, Option<Vec<u8>>>,
 }
 
@@ -204,6 +204,12 @@ impl HttpProbe<'_> {
         tried.good
     }
 
+    /// The page that every path below a prefix has, if there is one.
+    fn page_below<'a>(&self, prefix: &str, tried: &'a mut Tried) -> Option<&'a Vec<u8>> {
+        let page = || self.get_good(&format!("{prefix}{UNKNOWN_PATH}")).map(|page| page.body);
+        tried.pages.entry(prefix.to_owned()).or_insert_with(page).as_ref()
+    }
+
     /// Requests each path of a candidate, then the same below each prefix, and returns the first with a 2xx response;
     /// otherwise the declared path with its response. `None` if the path was requested before.
     fn first_good(
@@ -233,10 +239,7 @@ impl HttpProbe<'_> {
             let began = Instant::now();
             let said = match get(self.address, self.protocol, &path) {
                 Ok(answer) if is_good(&answer) => {
-                    let page = || self.get_good(&format!("{prefix}{UNKNOWN_PATH}")).map(|page| page.body);
-                    if !declared
-                        && *tried.pages.entry(prefix.to_owned()).or_insert_with(page) == Some(answer.body.clone())
-                    {
+                    if !declared && self.page_below(prefix, tried) == Some(&answer.body) {
                         continue;
                     }
                     let local = tells_of_this_machine(&String::from_utf8_lossy(&answer.body));
@@ -320,7 +323,10 @@ fn needs(said: &str) -> &'static str {
         "400" | "404" | "422" => "which path or query does it take?",
         "405" => "which method does it take?",
         "429" => "it limits the requests of a client: which setting raises the limit?",
-        _ if said.starts_with('5') => "what does it need beside it, such as a database? That can be declared as a tier",
+        // With 2xx, the page says that something is missing.
+        _ if said.starts_with(['2', '5']) => {
+            "what does it need beside it, such as a database? That can be declared as a tier"
+        }
         _ => "does it end by itself? A stream is not measured",
     }
 }
@@ -449,6 +455,7 @@ mod tests {
 
     #[test]
     fn a_status_says_what_to_find_out() {
-        assert!(needs("401").contains("header") && needs("422").contains("query") && needs("503").contains("tier"));
+        assert!(needs("401").contains("header") && needs("422").contains("query"));
+        assert!(needs("503").contains("tier") && needs("200").contains("tier"));
     }
 }

@@ -82,8 +82,8 @@ pub(super) fn suspect<'a>(
     suspects(comparison, findings).next().filter(|_| !is_known)
 }
 
-/// The function of the project whose work grew most, by half or by 100 units at least, and what it does, where a time that gates cannot
-/// be told: the count is exact where the time is not.
+/// The function of the project whose counted work grew most, and by how much. `None` unless a timed metric that gates is inconclusive,
+/// or if no function's work grew by half or by 100 units.
 pub(super) fn does_more(comparison: &Comparison, findings: &Findings, escape: Escape) -> Option<String> {
     let open = findings.work(comparison).into_iter().filter(|work| work.is_open);
     let mut functions = open.flat_map(|work| work.functions.into_iter().map(move |function| (function, work.unit)));
