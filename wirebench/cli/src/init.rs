@@ -12,7 +12,7 @@ use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::TlsFiles;
 use wirebench_scaffold::repository;
 use wirebench_scaffold::setup_files::{Action, IGNORED, SetupFile, WorkflowFacts, files, is_commit, is_pinned};
-use wirebench_scaffold::{CHANGE_THIS, Found, ProbeContext, Programs};
+use wirebench_scaffold::{CHANGE_THIS, Found, GivenRequest, ProbeContext, Programs};
 
 /// Finds out how to measure a repository, and writes its wirebench.toml and workflows.
 #[derive(Debug, clap::Args)]
@@ -22,9 +22,10 @@ use wirebench_scaffold::{CHANGE_THIS, Found, ProbeContext, Programs};
   wirebench init --only api     the same for one of the programs
   wirebench init --no-probe     starts nothing, and guesses from the sources
   wirebench init --print        shows what would be written
+  wirebench init --request 'POST /orders {\"id\": 1}'   also declares a request that may change data
 
 Programs are built and started on this machine with their own commands, and are ended after the probe. A server is sent \
-only GET requests, and the gRPC calls that the repository's .proto files declare.
+only GET requests, the gRPC calls that the repository's .proto files declare, and what --request gives.
 Written are wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and .gitignore if there is none. A file that \
 exists is left as it is; the exit code is then 1, unless it is a workflow that init wrote for another folder. If no server is found, nothing is written, and the exit code is 1.")]
 pub(crate) struct Args {
@@ -46,6 +47,10 @@ pub(crate) struct Args {
     /// Only the programs of these names, separated by commas; may be repeated.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
+    /// Also a request that init does not send by itself, as it may change data, or needs a value: method, path, and a body if there
+    /// is one. May be repeated.
+    #[arg(long, value_name = "'METHOD PATH BODY'")]
+    request: Vec<GivenRequest>,
     /// Prints the files instead of writing them.
     #[arg(long)]
     print: bool,
@@ -86,7 +91,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let found = if args.no_probe || is_declared {
         programs.guess()
     } else {
-        probe(&programs, &folder)?
+        probe(&programs, &folder, &args.request)?
     };
     let config = repository::below_top(&folder);
     let facts = WorkflowFacts {
@@ -132,13 +137,14 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 }
 
 /// Starts the programs and probes them; progress goes to stderr.
-fn probe(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
+fn probe(programs: &Programs, folder: &Path, given: &[GivenRequest]) -> anyhow::Result<Found> {
     let interrupt = Interrupt::watch()?;
     let context = ProbeContext {
         root: folder,
         revision: git::state(folder),
         tls: &TlsFiles::make().context("no certificate for servers over TLS can be made")?,
         interrupt: &interrupt,
+        given,
         say: &|line| log::info!("{line}"),
     };
     let found = programs.probe(&context);

@@ -51,7 +51,7 @@ pub(super) struct Composed {
     pub(super) services: Vec<Service>,
     /// The file and the image of every service that is started from an image.
     pub(super) images: Vec<(String, String)>,
-    /// The environment of services that are built here.
+    /// The environment of services that are built here, or are none of a known kind.
     pub(super) env: BTreeMap<String, String>,
 }
 
@@ -71,27 +71,31 @@ fn services(text: &str) -> Map<String, Value> {
     read["services"].as_object().cloned().unwrap_or_default()
 }
 
-fn image(service: &Value) -> Option<String> {
-    let image = service["image"].as_str()?;
-    service["build"].is_null().then(|| image.to_owned())
+fn image(service: &Value) -> Option<&str> {
+    service["image"].as_str().filter(|_| service["build"].is_null())
 }
 
-/// Services of known kinds, each name once, and the environment of what is built here.
+/// Services of known kinds, each name once, and the environment of the others.
 pub(super) fn composed(files: &Files) -> Composed {
     let mut all = Composed::default();
+    let examples = files.examples();
     for (file, text) in texts(files) {
         for (name, read) in services(text) {
             let env = pairs(&read["environment"]);
-            let Some(image) = image(&read) else {
+            let Some(image) = image(&read).map(|image| filled(image, &examples)) else {
                 all.env.extend(env);
                 continue;
             };
             all.images.push((file.clone(), image.clone()));
             let kind = kind_of(&image);
-            let known = KNOWN.iter().find(|(known, ..)| *known == kind);
-            let Some((_, port, health)) = known.filter(|_| all.services.iter().all(|one| one.name != name)) else {
+            let Some((_, port, health)) = KNOWN.iter().find(|(known, ..)| *known == kind) else {
+                // Perhaps a server of this repository, as it was published.
+                all.env.extend(env);
                 continue;
             };
+            if all.services.iter().any(|one| one.name == name) {
+                continue;
+            }
             all.services.push(Service {
                 ports: ports(&read["ports"], *port),
                 file: file.clone(),
@@ -183,7 +187,7 @@ pub(super) fn fallback(name: &str, default: Option<&str>, examples: &BTreeMap<St
 mod tests {
     use super::*;
 
-    const COMPOSE: &str = "services:\n  db:\n    image: \"postgres:16\"   # the store\n    environment:\n      POSTGRES_PASSWORD: ${DB_PASSWORD:-secret}\n    ports: [\"127.0.0.1:5433:5432\"]\n  cache:\n    image: docker.io/library/redis:7\n  proxy:\n    image: traefik:3\n  web:\n    build: .\n    environment:\n      - DATABASE_URL=postgres://postgres:${DB_PASSWORD:-secret}@db:5432/shop\n";
+    const COMPOSE: &str = "services:\n  db:\n    image: \"postgres:16\"   # the store\n    environment:\n      POSTGRES_PASSWORD: ${DB_PASSWORD:-secret}\n    ports: [\"127.0.0.1:5433:5432\"]\n  cache:\n    image: docker.io/library/redis:7\n  proxy:\n    image: traefik:3\n  api:\n    image: example/shop-api:2\n    environment: { WEB_HOST: \"web:80\" }\n  web:\n    build: .\n    environment:\n      - DATABASE_URL=postgres://postgres:${DB_PASSWORD:-secret}@db:5432/shop\n";
 
     #[test]
     fn images_are_named_with_their_file() {
@@ -192,6 +196,7 @@ mod tests {
         assert_eq!(
             found,
             [
+                image("example/shop-api:2"),
                 image("docker.io/library/redis:7"),
                 image("postgres:16"),
                 image("traefik:3")
@@ -223,6 +228,7 @@ mod tests {
             filled(&found.env["DATABASE_URL"], &BTreeMap::new()),
             "postgres://postgres:secret@db:5432/shop"
         );
+        assert_eq!(found.env["WEB_HOST"], "web:80");
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub(super) fn toml(
 fn driver(operation: &Operation, probed: &ProbedServer) -> &'static str {
     match operation {
         Operation::Grpc(_) => "ghz",
+        // ab sends no body.
+        Operation::Http(http) if probed.closes && http.body.is_some() => "hey",
         _ if probed.closes => "ab",
         _ if probed.bare_status => "hey",
         _ => "h2load",
@@ -166,7 +168,12 @@ fn operation(out: &mut String, operation: &Operation, evidence: &Evidence) {
         Operation::Http(http) => {
             let body = http.expected_body.iter().map(|body| format!(", body = {}", text(body)));
             let expect = format!("{{ status = {}{} }}", http.status, body.collect::<String>());
-            (format!("{{ path = {} }}", text(&http.path)), expect)
+            let method = (http.method != "GET").then(|| format!("method = {}", text(&http.method)));
+            let headers = (!http.headers.is_empty()).then(|| format!("headers = {}", list(&http.headers)));
+            let sent = http.body.iter().map(|body| format!("body = {}", text(body)));
+            let path = format!("path = {}", text(&http.path));
+            let request = joined(method.into_iter().chain([path]).chain(headers).chain(sent));
+            (format!("{{ {} }}", request.unwrap_or_default()), expect)
         }
         Operation::Grpc(grpc) => {
             let (call, message) = (text(&grpc.call), text(&grpc.message));

@@ -10,6 +10,7 @@ use regex::Regex;
 
 use crate::compose;
 use crate::recipe::{RECIPES, Recipe, fits};
+use wirebench_engine::git::output;
 
 /// Files by their path relative to the folder, with `/`; files that are too long or not text are skipped.
 #[derive(Debug, Clone, Default)]
@@ -55,8 +56,11 @@ const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 const ABOVE: [&str; 3] = ["Cargo.toml", ".gitmodules", "gradlew"];
 /// Files that make a container's image.
 pub(super) const CONTAINERS: [&str; 2] = ["Dockerfile", "Containerfile"];
+/// A file with an environment; git has it where it is an example, and does not where it has somebody's secrets.
+const COMMITTED: &str = ".env";
 /// Files with an example of the environment that a server needs.
-pub(super) const EXAMPLES: [&str; 5] = [
+pub(super) const EXAMPLES: [&str; 6] = [
+    COMMITTED,
     ".env.sample",
     ".env.example",
     ".example.env",
@@ -72,6 +76,11 @@ impl Files {
     /// When the folder itself cannot be read.
     pub(super) fn read(folder: &Path, top: &Path) -> std::io::Result<Self> {
         let mut files = Self::below_folder(folder)?;
+        let listed = output(folder, &["ls-files", "--", ":(glob)**/.env"]).unwrap_or_default();
+        let is_committed = |path: &str| listed.lines().any(|line| line == path);
+        files
+            .texts
+            .retain(|path, _| !fits(COMMITTED, path) || is_committed(path));
         files.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (folder, top) = (folder.canonicalize()?, top.canonicalize()?);
         let outside = folder.ancestors().skip(1).zip(1..);
@@ -155,6 +164,18 @@ impl Files {
             .filter_map(move |(path, text)| Some((folder(path)?, text.as_str())))
     }
 
+    /// Variables with the values that [`EXAMPLES`] have for them.
+    pub(super) fn examples(&self) -> BTreeMap<String, String> {
+        let all = EXAMPLES.iter().flat_map(|name| self.named(name));
+        let lines = all.flat_map(|(_, text)| text.lines());
+        let pair = |line: &str| {
+            let (name, value) = line.trim_start_matches("export ").split_once('=')?;
+            let plain = value.trim().trim_matches(['"', '\'']);
+            (!name.trim().starts_with('#')).then(|| (name.trim().to_owned(), plain.to_owned()))
+        };
+        lines.filter_map(pair).collect()
+    }
+
     /// Every file, in order: path and text.
     pub(super) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
@@ -227,7 +248,7 @@ fn text_of(path: &Path, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Files;
+    use super::{Files, output};
 
     impl Files {
         /// Files given as paths and texts.
@@ -266,6 +287,24 @@ mod tests {
         let files = Files::read(folder.path(), folder.path()).unwrap();
         assert_eq!(files.texts.keys().collect::<Vec<_>>(), ["cmd/main.go"]);
         assert!(Files::read(&folder.path().join("none"), folder.path()).is_err());
+    }
+
+    #[test]
+    fn an_environment_is_read_only_if_it_is_committed() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        std::fs::create_dir(folder.join("api")).unwrap();
+        for path in [".env", "api/.env", "api/.env.example"] {
+            std::fs::write(folder.join(path), "A=1\n").unwrap();
+        }
+        let found = || {
+            let files = Files::read(folder, folder).unwrap();
+            files.texts.into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(found(), ["api/.env.example"]);
+        output(folder, &["init", "--quiet"]).unwrap();
+        output(folder, &["add", "api/.env"]).unwrap();
+        assert_eq!(found(), ["api/.env", "api/.env.example"]);
     }
 
     #[test]

@@ -20,5 +20,5 @@ mod rust;
 pub mod setup_files;
 
 pub use guess::CHANGE_THIS;
-pub use probe::ProbeContext;
+pub use probe::{GivenRequest, ProbeContext};
 pub use programs::{Found, Programs};

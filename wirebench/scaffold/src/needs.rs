@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::compose::{self, Composed, Service};
-use crate::files::{EXAMPLES, Files, pattern, word};
+use crate::files::{Files, pattern, word};
 use crate::program::Program;
 use crate::rust::Manifest;
 
@@ -29,7 +29,7 @@ pub struct Needs {
 /// The needs of these programs; `config` is the examined folder from the repository's top, `.` for the top.
 pub(super) fn of(files: &Files, programs: &[Program], config: &str) -> Needs {
     let composed = compose::composed(files);
-    let examples = examples(files);
+    let examples = files.examples();
     let set_up = programs.iter().filter(|program| !program.language.is_empty());
     let toolchains = set_up.map(|program| {
         let folder = below_top(config, &program.manifest);
@@ -77,18 +77,6 @@ pub(super) fn protoc(files: &Files) -> Option<String> {
     files.named("Cargo.toml").find_map(compiles)
 }
 
-/// Variables of `.env.example`.
-fn examples(files: &Files) -> BTreeMap<String, String> {
-    let all = EXAMPLES.iter().flat_map(|name| files.named(name));
-    let lines = all.flat_map(|(_, text)| text.lines());
-    let pair = |line: &str| {
-        let (name, value) = line.trim_start_matches("export ").split_once('=')?;
-        let plain = value.trim().trim_matches(['"', '\'']);
-        (!name.trim().starts_with('#')).then(|| (name.trim().to_owned(), plain.to_owned()))
-    };
-    lines.filter_map(pair).collect()
-}
-
 /// A value with a repository variable for each variable of the compose file, and the value that forks get.
 fn with_variables(value: &str, examples: &BTreeMap<String, String>) -> String {
     compose::replaced(value, |name, default| {
@@ -104,7 +92,7 @@ fn expression(name: &str, fallback: &str) -> String {
 /// One entry of `services:`.
 fn service(service: &Service, examples: &BTreeMap<String, String>) -> Vec<String> {
     let (name, file) = (quoted(&service.name), &service.file);
-    let image = quoted(&compose::filled(&service.image, examples));
+    let image = quoted(&service.image);
     let mut lines = vec![
         format!("{name}: # {file}"),
         format!("  image: {image} # zizmor: ignore[unpinned-images] as {file} has it"),
@@ -150,8 +138,8 @@ fn values(composed: &Composed, examples: &BTreeMap<String, String>) -> BTreeMap<
         ["PORT", "HOST"].contains(&name) || ["LISTEN", "BIND", "URLS"].iter().any(|word| name.contains(word))
     };
     let of_examples = examples.iter().filter(|(_, value)| !value.is_empty());
-    let of_examples = of_examples.map(|(name, value)| (name, local(value, &composed.services)));
     let filled = |value| local(&compose::filled(value, examples), &composed.services);
+    let of_examples = of_examples.map(|(name, value)| (name, filled(value)));
     let of_compose = composed.env.iter().map(|(name, value)| (name, filled(value)));
     let all = of_examples.chain(of_compose).filter(|(name, _)| !own(name));
     all.map(|(name, value)| (name.clone(), value)).collect()
@@ -159,7 +147,7 @@ fn values(composed: &Composed, examples: &BTreeMap<String, String>) -> BTreeMap<
 
 /// The same of a repository: the values that a program gets which ends and names a variable.
 pub(super) fn known_values(files: &Files) -> BTreeMap<String, String> {
-    values(&compose::composed(files), &examples(files))
+    values(&compose::composed(files), &files.examples())
 }
 
 /// A value with the hosts of services replaced by localhost and the ports that they are published at.

@@ -82,11 +82,13 @@ pub(super) fn slug(text: &str) -> String {
     slug.trim_matches('-').to_owned()
 }
 
-/// The last part of a folder's or a module's path, as a name; `None` if it has no letters.
-pub(super) fn last_name(path: &str) -> Option<String> {
+/// The last part of a folder's or a module's path that is no version and none of the usual names, as a name; `None` if there is none.
+pub(super) fn last_name(path: &str, usual: &[&str]) -> Option<String> {
     let is_version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit());
-    let tells = |part: &&str| !part.is_empty() && !part.strip_prefix('v').is_some_and(is_version);
-    path.split('/').rfind(tells).map(slug).filter(|name| !name.is_empty())
+    let mut parts = path
+        .rsplit('/')
+        .filter(|part| !part.strip_prefix('v').is_some_and(is_version));
+    parts.find_map(|part| Some(slug(part)).filter(|name| !name.is_empty() && !usual.contains(&name.as_str())))
 }
 
 /// A name that is not taken yet, with a number where needed.
@@ -149,7 +151,11 @@ mod tests {
         assert_eq!(slug("GetCurrentWeather"), "get-current-weather");
         assert_eq!(slug("/api/v1/Users?x=y"), "api-v1-users-x-y");
         assert_eq!(slug("---é---"), "");
-        assert_eq!(last_name("github.com/a/My_Server/v2").as_deref(), Some("my-server"));
-        assert_eq!(last_name(""), None);
+        assert_eq!(
+            last_name("github.com/a/My_Server/v2", &[]).as_deref(),
+            Some("my-server")
+        );
+        assert_eq!(last_name("emoji-svc/cmd", &["cmd"]).as_deref(), Some("emoji-svc"));
+        assert_eq!(last_name("", &[]), None);
     }
 }

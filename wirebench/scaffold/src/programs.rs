@@ -168,7 +168,7 @@ impl Programs {
         failures.retain(|(program, _)| !is_covered(program));
         let reason = |(program, why): &(Program, ProbeFailure)| format!("{}: {}", program.name, why.reason);
         let mut questions = declared::asked(&probed, &failures);
-        if !failures.is_empty() {
+        if failures.iter().any(|(_, why)| !why.is_of_build) {
             questions.extend(declared::services(&compose::composed(&self.files).images));
         }
         let failed = failures.iter().map(reason).collect();

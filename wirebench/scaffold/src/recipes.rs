@@ -16,9 +16,9 @@ use wirebench_declare::server::Program as Started;
 type Values = BTreeMap<String, Value>;
 
 /// Files whose name says nothing about the program.
-const USUAL: [&str; 14] = [
+const USUAL: [&str; 16] = [
     "main", "app", "server", "index", "init", "asgi", "wsgi", "pom", "package", "procfile", "makefile", "program",
-    "public", "bin",
+    "public", "bin", "src", "cmd",
 ];
 
 /// Every program that a recipe finds.
@@ -429,8 +429,9 @@ fn name(files: &Files, start: &Start, hit: &Hit, values: &Values) -> String {
     let stem = start.names.is_empty().then(|| values_text(values, "stem"));
     let own = start.names.iter().map(|name| fill(name, values, 0)).chain(stem);
     let mut texts = own.chain([folder_of(hit.path).to_owned(), files.name().to_owned()]);
-    let name = |text: String| last_name(text.trim_matches(['.', '/'])).filter(|name| !USUAL.contains(&name.as_str()));
-    texts.find_map(name).unwrap_or_else(|| "server".to_owned())
+    texts
+        .find_map(|text| last_name(text.trim_matches(['.', '/']), &USUAL))
+        .unwrap_or_else(|| "server".to_owned())
 }
 
 fn is_identifier(part: &str) -> bool {

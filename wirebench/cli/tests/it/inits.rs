@@ -272,6 +272,69 @@ HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
     assert!(!said.contains("question"), "{said}");
 }
 
+#[test]
+fn a_server_that_a_request_ends_is_asked_the_others_after_a_new_start() {
+    let server = r#"
+import os
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path != "/":
+            os._exit(1)
+        self.send_response(200)
+        self.send_header("content-length", "4")
+        self.end_headers()
+        self.wfile.write(b"home")
+
+HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+"#;
+    let toml = declared(&Bench::empty().file("server.py", server));
+    assert!(toml.contains("expect    = { status = 200, body = \"home\" }"), "{toml}");
+}
+
+#[test]
+fn a_request_that_the_user_gives_is_declared() {
+    let server = r#"
+import json, os
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        sent = self.rfile.read(int(self.headers.get("content-length", 0)))
+        is_json = self.headers["content-type"] == "application/json"
+        body = b"order %d" % json.loads(sent)["id"] if is_json and self.path == "/orders" else b""
+        self.send_response(201 if body else 400)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+"#;
+    let bench = Bench::empty().file("server.py", server);
+    let ended = bench.run(&[
+        "init",
+        "--request",
+        "POST /orders {\"id\": 7}",
+        "--request",
+        "POST /bills",
+    ]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("POST /bills answered 400"), "{}", ended.stdout);
+    let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    for expected in [
+        ".operations.post-orders]",
+        "request   = { method = \"POST\", path = \"/orders\", headers = [\"content-type: application/json\"], body = '{\"id\": 7}' }",
+        "expect    = { status = 201, body = \"order 7\" }",
+    ] {
+        assert!(toml.contains(expected), "{toml}");
+    }
+    let verified = bench.run(&["verify"]);
+    assert_eq!(verified.code, 0, "{}", verified.stderr);
+}
+
 /// The declaration that `init` writes.
 #[track_caller]
 fn declared(bench: &Bench) -> String {

@@ -8,14 +8,17 @@ use std::time::{Duration, Instant};
 use regex::Regex;
 
 use super::candidates::{Candidate, USUAL, candidates, some_of, values, with_values};
-use super::speak::{get, redirect};
+use super::given::GivenRequest;
+use super::speak::{PATIENCE, get, redirect};
+use super::start::Living;
 use super::{ProbedServer, tells_of_this_machine};
 use crate::files::{Files, pattern};
 use crate::program::{Program, slug, unique_name};
 use crate::routes::{self, Route};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{HttpOperation, Operation, Ready};
-use wirebench_engine::measure::wire::WireResponse;
+use wirebench_engine::measure::probe::send;
+use wirebench_engine::measure::wire::{WireRequest, WireResponse};
 
 /// Operations that are measured; more only cost time.
 const MOST: usize = 3;
@@ -30,6 +33,8 @@ const PAUSE: Duration = Duration::from_millis(400);
 const LENGTHS_DIFFER_BY: usize = 100;
 /// A response that takes longer, each time, waits rather than works; others go before it.
 const SLOW: Duration = Duration::from_millis(100);
+/// What a request answered that ended the server.
+const ENDED: &str = "nothing: it ended the server";
 /// A path that should not exist.
 const UNKNOWN_PATH: &str = "/wirebench-asks-for-nothing";
 /// Paths of health checks.
@@ -53,10 +58,12 @@ pub(super) fn known_routes(output: &str, files: &Files, program: &Program) -> Kn
     }
 }
 
-/// A path with a good response.
+/// A request with a good response.
 struct Good {
     template: String,
-    path: String,
+    request: WireRequest,
+    /// Whether the user gave it.
+    given: bool,
     why: String,
     answer: WireResponse,
     /// Whether every repetition was the same.
@@ -69,37 +76,75 @@ struct Good {
     took: Duration,
 }
 
+impl Good {
+    fn new(template: String, request: WireRequest, why: String, answer: WireResponse, took: Duration) -> Self {
+        Self {
+            template,
+            request,
+            given: false,
+            why,
+            stable: true,
+            lengths: (answer.body.len(), answer.body.len()),
+            local: tells_of_this_machine(&String::from_utf8_lossy(&answer.body)),
+            answer,
+            took,
+        }
+    }
+
+    fn path(&self) -> &str {
+        &self.request.path
+    }
+}
+
+/// True for health checks and pages about the server.
+fn is_about(one: &Good) -> bool {
+    HEALTH.is_match(one.path()) || ABOUT.is_match(one.path())
+}
+
 /// Sends the requests, declares operations and readiness, and records open questions.
-pub(super) fn probe((routes, prefixes): &KnownRoutes, address: &str, protocol: Protocol, probed: &mut ProbedServer) {
-    let http = HttpProbe { address, protocol };
+pub(super) fn probe(
+    (routes, prefixes): &KnownRoutes,
+    given: &[GivenRequest],
+    http: &HttpProbe,
+    probed: &mut ProbedServer,
+) {
     let any_path = http.get_good(UNKNOWN_PATH);
-    let get = |path: &str| http.get_good(path);
-    let candidates = candidates(routes, redirect(address), get, &mut probed.questions);
+    // A server that ends when it does not know a path is only asked for those that it should know.
+    let may_guess = http.living.last_words().is_none();
+    let get = |path: &str| may_guess.then(|| http.get_good(path)).flatten();
+    let redirect = redirect(&http.living.address());
+    let mut candidates = candidates(routes, redirect, get, &mut probed.questions);
+    candidates.retain(|one| may_guess || one.why != USUAL || one.template == "/");
     let mut good = http.good(candidates, prefixes, &mut probed.questions);
-    // If a server responds to any path with the same page, a response does not show that the path exists; `/` always does.
+    // If a server responds to any path with the same page, a response does not show that the path exists; `/` always does, unless
+    // the page is empty.
     let same_page = |one: &Good| any_path.as_ref().is_some_and(|page| page.body == one.answer.body);
-    good.retain(|one| one.why != USUAL || one.path == "/" || !same_page(one));
+    let shows_nothing = |one: &Good| one.answer.body.is_empty() || (one.why == USUAL && one.path() != "/");
+    good.retain(|one| !(same_page(one) && shows_nothing(one)));
+    good.extend(given.iter().filter_map(|one| http.given(one, &mut probed.questions)));
     http.repeat(&mut good);
     readiness(&good, probed);
     order(&mut good);
     let mut pages: BTreeSet<Vec<u8>> = BTreeSet::new();
     for one in good {
-        if one.answer.body.len() > LONGEST_BODY && !pages.insert(one.answer.body.clone()) {
+        if !one.given && one.answer.body.len() > LONGEST_BODY && !pages.insert(one.answer.body.clone()) {
             // A page that is there already, such as that of every path which only the browser knows.
-            probed.more.push(format!("GET {}", one.path));
+            probed.more.push(format!("GET {}", one.path()));
         } else {
             declare(one, probed);
         }
     }
 }
 
-/// Puts those first that are declared. Users expect to see `/`, so it is among them, unless something is wrong with it.
+/// Puts those first that are declared: what the user gave, then the others. Users expect to see `/`, so it is among them, unless
+/// something is wrong with it.
 fn order(good: &mut [Good]) {
     good.sort_by_key(rank);
     let home = |one: &Good| rank(one) == (false, false, false, false, true);
     if let Some(home) = good.iter().position(home).filter(|place| *place >= MOST) {
         good[MOST - 1..=home].rotate_right(1);
     }
+    good.sort_by_key(|one| !one.given);
 }
 
 /// The order of operations: work before pages about the server, but responses at once before those that wait; repeatable
@@ -107,10 +152,10 @@ fn order(good: &mut [Good]) {
 fn rank(one: &Good) -> (bool, bool, bool, bool, bool) {
     (
         one.took > SLOW,
-        HEALTH.is_match(&one.path) || ABOUT.is_match(&one.path),
+        is_about(one),
         !one.stable || one.local,
         one.answer.body.is_empty(),
-        one.path == "/",
+        one.path() == "/",
     )
 }
 
@@ -141,12 +186,8 @@ pub(super) fn answer_of_root(address: &str, protocol: Protocol) -> String {
         .collect::<Vec<_>>()
         .join(" ");
     let words: String = words.chars().take(SHOWN).collect();
-    let said = if words.is_empty() {
-        String::new()
-    } else {
-        format!(": {words}")
-    };
-    format!("; GET / answered {}{said}", response.status)
+    let words = if words.is_empty() { "an empty page" } else { &words };
+    format!("; GET / answered {}: {words}", response.status)
 }
 
 /// The requests so far.
@@ -158,15 +199,54 @@ struct Tried {
     pages: BTreeMap<String, Option<Vec<u8>>>,
 }
 
-struct HttpProbe<'a> {
-    address: &'a str,
-    protocol: Protocol,
+/// A running server, and the protocol that it is asked in.
+pub(super) struct HttpProbe<'a> {
+    pub(super) living: &'a Living<'a>,
+    pub(super) protocol: Protocol,
 }
 
 impl HttpProbe<'_> {
+    /// # Errors
+    /// When there is no response, in words. A server that the request ended is started again.
+    fn ask(&self, request: &WireRequest) -> Result<WireResponse, String> {
+        let answer = send(&self.living.address(), request, PATIENCE);
+        answer.map_err(|error| match self.living.restart() {
+            true => ENDED.to_owned(),
+            false => error.to_string(),
+        })
+    }
+
+    fn get(&self, path: &str) -> WireRequest {
+        WireRequest::get(self.protocol, path.into(), None)
+    }
+
     fn get_good(&self, path: &str) -> Option<WireResponse> {
-        let response = get(self.address, self.protocol, path).ok()?;
-        is_good(&response).then_some(response)
+        self.ask(&self.get(path)).ok().filter(is_good)
+    }
+
+    /// What the user gave, with its response; a question if that is not good.
+    fn given(&self, given: &GivenRequest, questions: &mut Vec<String>) -> Option<Good> {
+        let request = WireRequest {
+            method: given.method.clone(),
+            headers: given.headers(),
+            body: given.body.clone().into_bytes(),
+            ..self.get(&given.path)
+        };
+        let began = Instant::now();
+        let said = match self.ask(&request) {
+            Ok(answer) if is_good(&answer) => {
+                let why = "given to init".to_owned();
+                let template = format!("{}{}", given.method.to_lowercase(), given.path);
+                return Some(Good {
+                    given: true,
+                    ..Good::new(template, request, why, answer, began.elapsed())
+                });
+            }
+            Ok(answer) => answer.status.to_string(),
+            Err(said) => said,
+        };
+        questions.push(format!("{given} answered {said}: {}", needs(&said)));
+        None
     }
 
     /// The candidates with a 2xx response, each path once; others become questions if a source declares them. Failed
@@ -237,26 +317,19 @@ impl HttpProbe<'_> {
                 continue;
             }
             let began = Instant::now();
-            let said = match get(self.address, self.protocol, &path) {
+            let request = self.get(&path);
+            let said = match self.ask(&request) {
                 Ok(answer) if is_good(&answer) => {
                     if !declared && self.page_below(prefix, tried) == Some(&answer.body) {
                         continue;
                     }
-                    let local = tells_of_this_machine(&String::from_utf8_lossy(&answer.body));
-                    tried.good.push(Good {
-                        template: format!("{prefix}{}", candidate.template),
-                        path,
-                        why: candidate.why.clone(),
-                        lengths: (answer.body.len(), answer.body.len()),
-                        answer,
-                        stable: true,
-                        local,
-                        took: began.elapsed(),
-                    });
+                    let template = format!("{prefix}{}", candidate.template);
+                    let good = Good::new(template, request, candidate.why.clone(), answer, began.elapsed());
+                    tried.good.push(good);
                     return None;
                 }
                 Ok(answer) => answer.status.to_string(),
-                Err(error) => error.to_string(),
+                Err(said) => said,
             };
             // Only the response of the declared path is reported.
             if declared && last.as_ref().is_none_or(|(_, before)| before == "404") {
@@ -272,7 +345,7 @@ impl HttpProbe<'_> {
             std::thread::sleep(PAUSE);
             for one in good.iter_mut() {
                 let began = Instant::now();
-                let Ok(again) = get(self.address, self.protocol, &one.path) else {
+                let Ok(again) = self.ask(&one.request) else {
                     one.stable = false;
                     continue;
                 };
@@ -321,10 +394,10 @@ fn needs(said: &str) -> &'static str {
     match said {
         "401" | "403" => "which header does it need? Declare the operation with headers = [\"authorization: …\"]",
         "400" | "404" | "422" => "which path or query does it take?",
-        "405" => "which method does it take?",
+        "405" | "501" => "which method does it take?",
         "429" => "it limits the requests of a client: which setting raises the limit?",
         // With 2xx, the page says that something is missing.
-        _ if said.starts_with(['2', '5']) => {
+        _ if said.starts_with(['2', '5']) || said == ENDED => {
             "what does it need beside it, such as a database? That can be declared as a tier"
         }
         _ => "does it end by itself? A stream is not measured",
@@ -335,22 +408,22 @@ fn readiness(good: &[Good], probed: &mut ProbedServer) {
     if matches!(probed.server.front.ready, Ready::GrpcHealth(_)) && probed.evidence.contains_key("ready") {
         return;
     }
-    let health = good.iter().find(|one| HEALTH.is_match(&one.path));
-    let Some(page) = health.or(good.iter().find(|one| one.path == "/")).or(good.first()) else {
+    let pages = || good.iter().filter(|one| one.request.method == "GET");
+    let health = pages().find(|one| HEALTH.is_match(one.path()));
+    let Some(page) = (health.or(pages().find(|one| one.path() == "/"))).or(pages().next()) else {
         probed.evidence.insert("ready", "it takes connections".into());
         return;
     };
-    let words = format!("GET {} answered {} ({})", page.path, page.answer.status, page.why);
+    let words = format!("GET {} answered {} ({})", page.path(), page.answer.status, page.why);
     probed.evidence.insert("ready", words);
-    probed.server.front.ready = Ready::Http(page.path.clone());
+    probed.server.front.ready = Ready::Http(page.path().to_owned());
 }
 
 fn declare(one: Good, probed: &mut ProbedServer) {
     let known = probed.server.operations.values();
     let declared = known.filter(|one| matches!(one, Operation::Http(_))).count();
-    let about = HEALTH.is_match(&one.path) || ABOUT.is_match(&one.path);
-    if declared >= MOST || (about && declared > 0) {
-        probed.more.push(format!("GET {}", one.path));
+    if !one.given && (declared >= MOST || (is_about(&one) && declared > 0)) {
+        probed.more.push(format!("GET {}", one.path()));
         return;
     }
     let mut taken = probed.operations.keys().cloned().collect();
@@ -370,11 +443,22 @@ fn declare(one: Good, probed: &mut ProbedServer) {
     let (shortest, longest) = one.lengths;
     if (longest - shortest) * LENGTHS_DIFFER_BY > longest {
         probed.varies = Some(format!(
-            "the body of GET {} had {shortest} to {longest} bytes",
-            one.path
+            "the body of {} {} had {shortest} to {longest} bytes",
+            one.request.method, one.request.path
         ));
     }
-    let operation = HttpOperation::new("GET", one.path, one.answer.status, body);
+    let WireRequest {
+        method,
+        path,
+        headers,
+        body: sent,
+        ..
+    } = one.request;
+    let operation = HttpOperation {
+        headers,
+        body: String::from_utf8(sent).ok().filter(|sent| !sent.is_empty()),
+        ..HttpOperation::new(&method, path, one.answer.status, body)
+    };
     probed.declare(name, Operation::Http(operation), one.why, expect);
 }
 
@@ -383,21 +467,14 @@ mod tests {
     use super::*;
 
     fn good(path: &str, body: &str) -> Good {
-        Good {
-            template: path.into(),
-            path: path.into(),
-            why: "a.rs:1".into(),
-            answer: WireResponse {
-                status: 200,
-                body: body.into(),
-                grpc: None,
-                fault: None,
-            },
-            stable: true,
-            lengths: (body.len(), body.len()),
-            local: false,
-            took: Duration::from_millis(1),
-        }
+        let request = WireRequest::get(Protocol::Http, path.into(), None);
+        let answer = WireResponse {
+            status: 200,
+            body: body.into(),
+            grpc: None,
+            fault: None,
+        };
+        Good::new(path.into(), request, "a.rs:1".into(), answer, Duration::from_millis(1))
     }
 
     #[test]
@@ -405,7 +482,7 @@ mod tests {
         let mut pages = [good("/delay/1", "x"), good("/get", "x"), good("/health", "ok")];
         pages[0].took = Duration::from_secs(1);
         pages.sort_by_key(rank);
-        assert_eq!(pages.map(|page| page.path), ["/get", "/health", "/delay/1"]);
+        assert_eq!(pages.each_ref().map(Good::path), ["/get", "/health", "/delay/1"]);
     }
 
     #[test]
@@ -417,7 +494,7 @@ mod tests {
             good("/items", "[]"),
         ];
         pages.sort_by_key(rank);
-        let order: Vec<&str> = pages.iter().map(|page| page.path.as_str()).collect();
+        let order: Vec<&str> = pages.iter().map(Good::path).collect();
         assert_eq!(order, ["/items", "/", "/metrics", "/health"]);
     }
 
@@ -426,7 +503,7 @@ mod tests {
         let ordered = |pages: &[(&str, &str)]| -> Vec<String> {
             let mut pages: Vec<Good> = pages.iter().map(|(path, body)| good(path, body)).collect();
             order(&mut pages);
-            pages.into_iter().map(|page| page.path).collect()
+            pages.into_iter().map(|page| page.request.path).collect()
         };
         let many = [("/", "x"), ("/a", "x"), ("/b", "x"), ("/c", "x"), ("/d", "x")];
         assert_eq!(ordered(&many), ["/a", "/b", "/", "/c", "/d"]);

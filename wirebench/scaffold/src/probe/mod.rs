@@ -3,6 +3,7 @@
 
 mod calls;
 mod candidates;
+mod given;
 mod http;
 mod openapi;
 mod speak;
@@ -13,10 +14,11 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+pub use self::given::GivenRequest;
 pub(crate) use self::http::HEALTH;
-use self::http::KnownRoutes;
+use self::http::{HttpProbe, KnownRoutes};
 pub(crate) use self::start::declared_with;
-use self::start::{Launcher, Running};
+use self::start::{Launcher, Living, Running};
 use crate::files::Files;
 use crate::needs;
 use crate::port_settings::{self, PortSetting};
@@ -51,6 +53,8 @@ pub struct ProbeContext<'a> {
     pub tls: &'a TlsFiles,
     /// Ctrl-C.
     pub interrupt: &'a Interrupt,
+    /// Requests that the user wants to be measured.
+    pub given: &'a [GivenRequest],
     /// Receives progress lines.
     pub say: &'a dyn Fn(&str),
 }
@@ -143,9 +147,6 @@ impl From<String> for ProbeFailure {
     }
 }
 
-/// Some servers listen before they know their routes (Javalin: 0.3 s), and answer 404 until then. They get this time, and
-/// half of what they took to listen, which grows with the load of the machine.
-const LEARNS_ROUTES: Duration = Duration::from_secs(1);
 /// How long a server may take to get ready, at least.
 const READY_AT_LEAST: Duration = Duration::from_secs(10);
 
@@ -178,9 +179,10 @@ pub(super) fn probe(
     probed.questions.extend(running.unmeasured());
     let routes = http::known_routes(&launcher.output(), files, program);
     let ask = || {
-        probe_running(&launcher, &routes, calls, &running, &mut probed)?;
         let least = Duration::from_secs((running.listened_after.as_secs() + 1) * 4);
-        running.stop();
+        let living = Living::new(&launcher, probed.server.clone(), running);
+        probe_running(&living, &routes, calls, &mut probed)?;
+        living.stop();
         probed.server.front.ready_timeout = Span(least.max(READY_AT_LEAST));
         confirm(&launcher, &mut probed)
     };
@@ -299,30 +301,30 @@ fn keep_one_kind(probed: &mut ProbedServer) {
 
 /// Sends requests to the running server and declares those with a good response.
 fn probe_running(
-    launcher: &Launcher,
+    living: &Living,
     routes: &KnownRoutes,
     calls: &[Call],
-    running: &Running,
     probed: &mut ProbedServer,
 ) -> Result<(), ProbeFailure> {
-    let context = launcher.context;
-    let address = format!("127.0.0.1:{}", running.port);
-    (context.say)(&format!("{}: listens on {}; asking it", probed.server.name, running.at));
-    std::thread::sleep(LEARNS_ROUTES.max(running.listened_after / 2));
+    let context = living.launcher.context;
+    let (address, at, port) = (living.address(), living.listens_on(), living.port());
+    (context.say)(&format!("{}: listens on {at}; asking it", probed.server.name));
+    living.learns_routes();
     let spoken = speak::detect(&address, context.tls, calls);
     if let Some(question) = spoken.question {
         probed.questions.push(question);
     }
     let (protocols, words): (Vec<Protocol>, Vec<String>) = spoken.protocols.into_iter().unzip();
     let Some(first) = protocols.first().copied() else {
-        let (at, neither) = (running.at, "but answers neither HTTP/1.1, HTTP/2 nor gRPC there");
-        return Err(probed.failure(format!("it listens on {at}, {neither}")));
+        let why = exited(living)
+            .unwrap_or_else(|| format!("it listens on {at}, but answers neither HTTP/1.1, HTTP/2 nor gRPC there"));
+        return Err(probed.failure(why));
     };
     probed.closes = spoken.closes && first == Protocol::Http;
     probed.bare_status = spoken.bare_status && first == Protocol::Http;
     if probed.closes {
         // Each request connects anew. What does not fit into the queue of connections to accept waits for a second.
-        let queue = listening::backlog(running.port).unwrap_or(CONNECTIONS);
+        let queue = listening::backlog(port).unwrap_or(CONNECTIONS);
         probed.connections = queue.clamp(1, CONNECTIONS);
     }
     probed.evidence.insert("protocols", words.join("; "));
@@ -331,21 +333,33 @@ fn probe_running(
     }
     probed.server.protocols = protocols;
     if first != Protocol::Grpc {
-        http::probe(routes, &address, first, probed);
+        let http = HttpProbe {
+            living,
+            protocol: first,
+        };
+        http::probe(routes, context.given, &http, probed);
     }
     keep_one_kind(probed);
     if probed.operations.is_empty() {
-        let why = if running.has_ended() {
-            // Requests after its exit failed for that reason alone, and are no questions.
+        let why = exited(living);
+        if why.is_some() {
+            // Requests that it did not survive are no questions.
             probed.questions.clear();
-            format!("it exited when init sent requests to it{}", launcher.last_words())
-        } else {
-            let said = http::answer_of_root(&address, first);
+        }
+        let unknown = || {
+            let said = http::answer_of_root(&living.address(), first);
             format!("it answers, but no request with a good answer was found{said}")
         };
-        return Err(probed.failure(why));
+        return Err(probed.failure(why.unwrap_or_else(unknown)));
     }
     Ok(())
+}
+
+/// What is said of a server that requests ended; `None` if it runs as it was started.
+fn exited(living: &Living) -> Option<String> {
+    living.restart();
+    let last_words = living.last_words()?;
+    Some(format!("it exited when init sent requests to it{last_words}"))
 }
 
 /// Requests for each operation after the new start.
