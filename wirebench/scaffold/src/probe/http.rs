@@ -10,7 +10,7 @@ use regex::Regex;
 use super::candidates::{Candidate, USUAL, candidates, some_of, values, with_values};
 use super::given::GivenRequest;
 use super::speak::{PATIENCE, get, redirect};
-use super::start::Living;
+use super::supervised::Supervised;
 use super::{ProbedServer, tells_of_this_machine};
 use crate::files::{Files, pattern};
 use crate::program::{Program, slug, unique_name};
@@ -110,10 +110,12 @@ pub(super) fn probe(
 ) {
     let any_path = http.get_good(UNKNOWN_PATH);
     // A server that ends when it does not know a path is only asked for those that it should know.
-    let may_guess = http.living.last_words().is_none();
+    let may_guess = http.supervised.last_words().is_none();
     let get = |path: &str| may_guess.then(|| http.get_good(path)).flatten();
-    let redirect = redirect(&http.living.address());
-    let mut candidates = candidates(routes, redirect, get, &mut probed.questions);
+    let redirect = redirect(&http.supervised.address());
+    let is_given = |one: &Route| given.iter().any(|given| (&given.method, &given.path) == (&one.method, &one.path));
+    let others: Vec<Route> = routes.iter().filter(|one| !is_given(one)).cloned().collect();
+    let mut candidates = candidates(&others, redirect, get, &mut probed.questions);
     candidates.retain(|one| may_guess || one.why != USUAL || one.template == "/");
     let mut good = http.good(candidates, prefixes, &mut probed.questions);
     // If a server responds to any path with the same page, a response does not show that the path exists; `/` always does, unless
@@ -201,7 +203,7 @@ struct Tried {
 
 /// A running server, and the protocol that it is asked in.
 pub(super) struct HttpProbe<'a> {
-    pub(super) living: &'a Living<'a>,
+    pub(super) supervised: &'a Supervised<'a>,
     pub(super) protocol: Protocol,
 }
 
@@ -209,10 +211,13 @@ impl HttpProbe<'_> {
     /// # Errors
     /// When there is no response, in words. A server that the request ended is started again.
     fn ask(&self, request: &WireRequest) -> Result<WireResponse, String> {
-        let answer = send(&self.living.address(), request, PATIENCE);
-        answer.map_err(|error| match self.living.restart() {
-            true => ENDED.to_owned(),
-            false => error.to_string(),
+        let answer = send(&self.supervised.address(), request, PATIENCE);
+        answer.map_err(|error| {
+            if self.supervised.restart() {
+                ENDED.to_owned()
+            } else {
+                error.to_string()
+            }
         })
     }
 
@@ -236,7 +241,8 @@ impl HttpProbe<'_> {
         let said = match self.ask(&request) {
             Ok(answer) if is_good(&answer) => {
                 let why = "given to init".to_owned();
-                let template = format!("{}{}", given.method.to_lowercase(), given.path);
+                let method = if given.method == "GET" { "" } else { &given.method };
+                let template = format!("{}{}", method.to_lowercase(), given.path);
                 return Some(Good {
                     given: true,
                     ..Good::new(template, request, why, answer, began.elapsed())

@@ -8,6 +8,7 @@ mod http;
 mod openapi;
 mod speak;
 mod start;
+mod supervised;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,7 +19,8 @@ pub use self::given::GivenRequest;
 pub(crate) use self::http::HEALTH;
 use self::http::{HttpProbe, KnownRoutes};
 pub(crate) use self::start::declared_with;
-use self::start::{Launcher, Living, Running};
+use self::start::{Launcher, Running};
+use self::supervised::Supervised;
 use crate::files::Files;
 use crate::needs;
 use crate::port_settings::{self, PortSetting};
@@ -180,9 +182,9 @@ pub(super) fn probe(
     let routes = http::known_routes(&launcher.output(), files, program);
     let ask = || {
         let least = Duration::from_secs((running.listened_after.as_secs() + 1) * 4);
-        let living = Living::new(&launcher, probed.server.clone(), running);
-        probe_running(&living, &routes, calls, &mut probed)?;
-        living.stop();
+        let supervised = Supervised::new(&launcher, probed.server.clone(), running);
+        probe_running(&supervised, &routes, calls, &mut probed)?;
+        supervised.stop();
         probed.server.front.ready_timeout = Span(least.max(READY_AT_LEAST));
         confirm(&launcher, &mut probed)
     };
@@ -301,22 +303,22 @@ fn keep_one_kind(probed: &mut ProbedServer) {
 
 /// Sends requests to the running server and declares those with a good response.
 fn probe_running(
-    living: &Living,
+    supervised: &Supervised,
     routes: &KnownRoutes,
     calls: &[Call],
     probed: &mut ProbedServer,
 ) -> Result<(), ProbeFailure> {
-    let context = living.launcher.context;
-    let (address, at, port) = (living.address(), living.listens_on(), living.port());
+    let context = supervised.launcher.context;
+    let (address, at, port) = (supervised.address(), supervised.listens_on(), supervised.port());
     (context.say)(&format!("{}: listens on {at}; asking it", probed.server.name));
-    living.learns_routes();
+    supervised.learns_routes();
     let spoken = speak::detect(&address, context.tls, calls);
     if let Some(question) = spoken.question {
         probed.questions.push(question);
     }
     let (protocols, words): (Vec<Protocol>, Vec<String>) = spoken.protocols.into_iter().unzip();
     let Some(first) = protocols.first().copied() else {
-        let why = exited(living)
+        let why = exited(supervised)
             .unwrap_or_else(|| format!("it listens on {at}, but answers neither HTTP/1.1, HTTP/2 nor gRPC there"));
         return Err(probed.failure(why));
     };
@@ -334,20 +336,20 @@ fn probe_running(
     probed.server.protocols = protocols;
     if first != Protocol::Grpc {
         let http = HttpProbe {
-            living,
+            supervised,
             protocol: first,
         };
         http::probe(routes, context.given, &http, probed);
     }
     keep_one_kind(probed);
     if probed.operations.is_empty() {
-        let why = exited(living);
+        let why = exited(supervised);
         if why.is_some() {
             // Requests that it did not survive are no questions.
             probed.questions.clear();
         }
         let unknown = || {
-            let said = http::answer_of_root(&living.address(), first);
+            let said = http::answer_of_root(&supervised.address(), first);
             format!("it answers, but no request with a good answer was found{said}")
         };
         return Err(probed.failure(why.unwrap_or_else(unknown)));
@@ -356,9 +358,9 @@ fn probe_running(
 }
 
 /// What is said of a server that requests ended; `None` if it runs as it was started.
-fn exited(living: &Living) -> Option<String> {
-    living.restart();
-    let last_words = living.last_words()?;
+fn exited(supervised: &Supervised) -> Option<String> {
+    supervised.restart();
+    let last_words = supervised.last_words()?;
     Some(format!("it exited when init sent requests to it{last_words}"))
 }
 

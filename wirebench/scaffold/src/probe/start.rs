@@ -1,7 +1,6 @@
 //! Starts a program with one port setting after the other until it listens at the requested port, and ends it with all its
 //! child processes.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::Read as _;
@@ -34,14 +33,6 @@ const SETTLES: Duration = Duration::from_millis(250);
 /// The beginning of the reason of a program that did not end.
 const DOES_NOT_LISTEN: &str = "it did not listen";
 const POLL: Duration = Duration::from_millis(20);
-/// How long the process of a server may take to end after its last connection.
-const ENDS: Duration = Duration::from_millis(200);
-/// How often a server that requests end is started again.
-const MOST_RESTARTS: usize = 5;
-/// Some servers listen before they know their routes (Javalin: 0.3 s), and answer 404 until then. They get this time, and
-/// half of what they took to listen, which grows with the load of the machine.
-const LEARNS_ROUTES: Duration = Duration::from_secs(1);
-
 /// What programs are started with.
 pub(super) struct Launcher<'a> {
     pub(super) context: &'a ProbeContext<'a>,
@@ -154,7 +145,7 @@ impl Launcher<'_> {
     ///
     /// # Errors
     /// When it cannot be started, ends, or does not listen in time; the error has its last output.
-    fn start(&self, server: &Server) -> Result<Running, String> {
+    pub(super) fn start(&self, server: &Server) -> Result<Running, String> {
         let target = Target::launch(self.side, server, &self.launch_context()).map_err(|error| error.to_string())?;
         let address = target.front.address.rsplit_once(':');
         let port = address.and_then(|(_, port)| port.parse().ok()).unwrap_or_default();
@@ -300,76 +291,6 @@ impl Running {
     /// Ends the program and all its child processes.
     pub(super) fn stop(self) {
         end(self.target);
-    }
-}
-
-/// A program that is started again when a request ends it.
-pub(super) struct Living<'a> {
-    pub(super) launcher: &'a Launcher<'a>,
-    /// How it is started.
-    server: Server,
-    running: RefCell<Running>,
-    /// Its last words, each time that it ended.
-    ended: RefCell<Vec<String>>,
-}
-
-impl<'a> Living<'a> {
-    pub(super) fn new(launcher: &'a Launcher<'a>, server: Server, running: Running) -> Self {
-        Self {
-            launcher,
-            server,
-            running: running.into(),
-            ended: RefCell::default(),
-        }
-    }
-
-    /// Where requests are sent: `127.0.0.1:8080`.
-    pub(super) fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port())
-    }
-
-    pub(super) fn port(&self) -> u16 {
-        self.running.borrow().port
-    }
-
-    /// The address at which it listens.
-    pub(super) fn listens_on(&self) -> SocketAddr {
-        self.running.borrow().at
-    }
-
-    /// Waits until it may know its routes.
-    pub(super) fn learns_routes(&self) {
-        std::thread::sleep(LEARNS_ROUTES.max(self.running.borrow().listened_after / 2));
-    }
-
-    /// If it has ended, starts it again, and says so.
-    pub(super) fn restart(&self) -> bool {
-        let asked = Instant::now();
-        while !self.running.borrow().has_ended() {
-            if asked.elapsed() > ENDS {
-                return false;
-            }
-            std::thread::sleep(POLL);
-        }
-        let times = self.ended.borrow().len();
-        self.ended.borrow_mut().push(self.launcher.last_words());
-        if times >= MOST_RESTARTS {
-            return true;
-        }
-        if let Ok(again) = self.launcher.start(&self.server) {
-            self.running.replace(again);
-            self.learns_routes();
-        }
-        true
-    }
-
-    /// Its last words before it ended the last time; `None` if it never did.
-    pub(super) fn last_words(&self) -> Option<String> {
-        self.ended.borrow().last().cloned()
-    }
-
-    pub(super) fn stop(self) {
-        self.running.into_inner().stop();
     }
 }
 
