@@ -9,7 +9,7 @@ fn five_commits() -> Bench {
     Bench::new()
         .file(
             "wirebench.toml",
-            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 2\n[count]\nenabled = false\n",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 2\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\n",
         )
         // About 0.3 s: in a few milliseconds, one tick of the hypervisor's is more than 5 % of the time, and the pair is dropped.
         .scenario("ask", "connections = 1, requests = 3_000")

@@ -277,7 +277,7 @@ fn a_server_that_never_gets_ready_or_crashes_fails_its_series_alone() {
     let bench = counting()
         .c_server("never", "never-ready", "ready_timeout = \"300ms\"")
         .c_server("crashes", "crash=5", "")
-        .c_server("good", "good", "");
+        .server("good", "good", "");
     let ended = bench.run(&["count"]);
     assert_eq!(ended.code, 1);
     let record = bench.record();

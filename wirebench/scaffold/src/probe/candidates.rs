@@ -120,6 +120,9 @@ pub(super) fn some_of(all: impl ExactSizeIterator<Item = String>) -> String {
     all.take(LISTED).chain(more).collect::<Vec<_>>().join(", ")
 }
 
+/// How the user has a request measured that init does not find.
+pub(super) const GIVE: &str = "remove wirebench.toml, then: wirebench init --request 'METHOD PATH BODY'";
+
 /// The question about requests that may change data or end the server.
 fn about_changing(changing: BTreeSet<String>) -> Option<String> {
     if changing.is_empty() {
@@ -127,8 +130,7 @@ fn about_changing(changing: BTreeSet<String>) -> Option<String> {
     }
     let list = some_of(changing.into_iter());
     Some(format!(
-        "not asked for, as it may change data or end the server (to measure one, remove wirebench.toml, then: wirebench init \
-         --request 'METHOD PATH BODY'): {list}"
+        "not asked for, as it may change data or end the server (to measure one, {GIVE}): {list}"
     ))
 }
 

@@ -113,7 +113,11 @@ pub(super) fn probe(
     let may_guess = http.supervised.last_words().is_none();
     let get = |path: &str| may_guess.then(|| http.get_good(path)).flatten();
     let redirect = redirect(&http.supervised.address());
-    let is_given = |one: &Route| given.iter().any(|given| (&given.method, &given.path) == (&one.method, &one.path));
+    let is_given = |one: &Route| {
+        given
+            .iter()
+            .any(|given| (&given.method, &given.path) == (&one.method, &one.path))
+    };
     let others: Vec<Route> = routes.iter().filter(|one| !is_given(one)).cloned().collect();
     let mut candidates = candidates(&others, redirect, get, &mut probed.questions);
     candidates.retain(|one| may_guess || one.why != USUAL || one.template == "/");

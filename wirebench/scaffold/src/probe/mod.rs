@@ -348,6 +348,10 @@ fn probe_running(
             // Requests that it did not survive are no questions.
             probed.questions.clear();
         }
+        if probed.questions.is_empty() && why.is_none() {
+            let question = format!("which request does it answer? If you know one, {}", candidates::GIVE);
+            probed.questions.push(question);
+        }
         let unknown = || {
             let said = http::answer_of_root(&supervised.address(), first);
             format!("it answers, but no request with a good answer was found{said}")

@@ -283,6 +283,52 @@ fn a_program_of_node_that_a_script_compiles_is_built_and_started_by_itself() {
 }
 
 #[test]
+fn a_file_of_node_that_imports_what_is_built_is_built_first() {
+    let package =
+        r#"{"name":"shop","scripts":{"build":"vite build","start":"node server.js"},"dependencies":{"express":"5"}}"#;
+    let install = "npm install --no-audit --no-fund --prefix .";
+    let build = format!("sh -c {install} && npm --prefix . run build");
+    let of = |server: &str| told(&[("package.json", package), ("server.js", server)]);
+    let commands = |server: &str| of(server).into_iter().map(|(_, build, _)| build).collect::<Vec<_>>();
+    assert_eq!(
+        commands("import \"express\"; const BUILT = \"./build/server/index.js\""),
+        [&*build, install]
+    );
+    assert_eq!(commands("import \"express\""), [install]);
+}
+
+#[test]
+fn a_framework_of_node_is_built_before_it_serves() {
+    let install = "sh -c npm install --no-audit --no-fund --prefix . && npm --prefix . run build";
+    let if_present = format!("{install} --if-present");
+    let start = "npm --prefix . run --silent start";
+    for (package, build, command) in [
+        (
+            r#"{"name":"shop","scripts":{"start":"next start -p 80"}}"#,
+            &*if_present,
+            start,
+        ),
+        (
+            r#"{"name":"shop","scripts":{"start":"node .output/server/index.mjs"}}"#,
+            &if_present,
+            start,
+        ),
+        (
+            r#"{"name":"shop","scripts":{"start":"cross-env NODE_ENV=production remix-serve ./build"}}"#,
+            &if_present,
+            start,
+        ),
+        (
+            r#"{"name":"shop","devDependencies":{"@sveltejs/adapter-node":"5"}}"#,
+            install,
+            "node build",
+        ),
+    ] {
+        assert_told(&[("package.json", package)], &[("shop", build, command)]);
+    }
+}
+
+#[test]
 fn a_command_that_a_package_of_python_installs_is_a_program_if_its_sources_serve() {
     let project = "[project]\nname = \"x\"\n\n[project.scripts]\nshop-server = \"shop.cli:main\"\n\n[build-system]\n";
     let serves = "def main():\n    uvicorn.Server(config).run()\n";
@@ -341,6 +387,22 @@ fn an_application_of_python_is_served_by_its_usual_server() {
     let flask = found(&[("old.py", "app = Flask(__name__)\n")]);
     assert_eq!(flask[0].env["FLASK_APP"], "old.py:app");
     assert!(told(&[("my-app/main.py", "app = FastAPI()\n")]).is_empty(), "no module");
+}
+
+#[test]
+fn an_application_of_python_that_a_function_makes_is_one_program() {
+    let requirements = ("requirements.txt", "fastapi\n");
+    let factory = "def get_application() -> FastAPI:\n    return FastAPI()\n";
+    let install = "python3 -m pip install --quiet --requirement requirements.txt uvicorn";
+    let serve = "python3 -m uvicorn --no-access-log";
+    let alone = format!("{serve} --factory --app-dir . shop.made:get_application");
+    assert_told(&[requirements, ("shop/made.py", factory)], &[("made", install, &alone)]);
+    let main = ("shop/main.py", "app = get_application()\n");
+    let with_main = format!("{serve} --app-dir . shop.main:app");
+    let both = [requirements, ("shop/made.py", factory), main];
+    assert_told(&both, &[("shop", install, &with_main)]);
+    let pages = "from flask import Flask\n\ndef create_app():\n    return Flask(__name__)\n";
+    assert_told(&[("pages.py", pages)], &[("pages", "", "python3 -m flask run")]);
 }
 
 #[test]
