@@ -195,6 +195,18 @@ fn equal_code_of_an_interpreted_server_whose_responses_vary_in_length_never_chan
     assert_more_bytes_are_no_all_clear(&metrics);
 }
 
+/// Over many requests, lengths that differ by a byte or two hardly change the bytes on the wire.
+#[test]
+fn the_length_of_one_response_is_no_figure_if_others_differ() {
+    let payload = |longest: &str| {
+        let server = crate::bench::fixture("random_lengths.py");
+        let bench = of_random_lengths(&[built::python(), "-S", &server, longest]);
+        line(&bench.run(&["count", "--json"]))["payload_bytes"]["value"].clone()
+    };
+    assert_eq!(payload("20"), 20.0);
+    assert_eq!(payload("22"), Value::Null);
+}
+
 /// A busy loop for each core, ended when dropped.
 struct Load(Vec<Child>);
 

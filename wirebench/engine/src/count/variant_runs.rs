@@ -194,8 +194,9 @@ impl VariantRuns {
         let plain = self.plain();
         let program = plain.and_then(|plain| program_bytes(&plain.program));
         let sent = self.traffic(Metric::WireBytesSent, |wire| Some(wire.sent));
-        // The payload of one response says nothing of others where their lengths vary.
-        let answered = plain.filter(|_| sent.as_ref().is_none_or(figures::repeats));
+        // The length of a few responses says nothing of others where the bytes of many vary.
+        let answered = plain.and_then(|plain| plain.payload_bytes);
+        let answered = answered.filter(|_| sent.as_ref().is_none_or(figures::repeats));
         let figures = [
             instructions,
             slope(Metric::Allocations, &blocks).filter(|_| !self.has_own_allocator()),
@@ -204,7 +205,7 @@ impl VariantRuns {
             sent,
             self.traffic(Metric::WireBytesReceived, |wire| Some(wire.received)),
             self.traffic(Metric::SegmentsSent, |wire| wire.segments_sent),
-            answered.map(|plain| figures::known(Metric::PayloadBytes, plain.payload_bytes)),
+            answered.map(|length| figures::known(Metric::PayloadBytes, length)),
             program.map(|bytes| figures::known(Metric::BinaryBytes, bytes)),
             start_up,
         ];
