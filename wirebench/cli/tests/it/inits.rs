@@ -323,6 +323,7 @@ HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
     ]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("POST /bills answered 400"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("GET /orders"), "{}", ended.stdout);
     let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
     for expected in [
         ".operations.post-orders]",

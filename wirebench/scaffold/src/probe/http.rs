@@ -102,21 +102,15 @@ fn is_about(one: &Good) -> bool {
 }
 
 /// Sends the requests, declares operations and readiness, and records open questions.
-pub(super) fn probe(
-    (routes, prefixes): &KnownRoutes,
-    given: &[GivenRequest],
-    http: &HttpProbe,
-    probed: &mut ProbedServer,
-) {
+pub(super) fn probe((routes, prefixes): &KnownRoutes, http: &HttpProbe, probed: &mut ProbedServer) {
     let any_path = http.get_good(UNKNOWN_PATH);
     // A server that ends when it does not know a path is only asked for those that it should know.
     let may_guess = http.supervised.last_words().is_none();
     let get = |path: &str| may_guess.then(|| http.get_good(path)).flatten();
     let redirect = redirect(&http.supervised.address());
     let is_given = |one: &Route| {
-        given
-            .iter()
-            .any(|given| (&given.method, &given.path) == (&one.method, &one.path))
+        let mut given = http.given.iter();
+        given.any(|given| (&given.method, &given.path) == (&one.method, &one.path))
     };
     let others: Vec<Route> = routes.iter().filter(|one| !is_given(one)).cloned().collect();
     let mut candidates = candidates(&others, redirect, get, &mut probed.questions);
@@ -127,7 +121,11 @@ pub(super) fn probe(
     let same_page = |one: &Good| any_path.as_ref().is_some_and(|page| page.body == one.answer.body);
     let shows_nothing = |one: &Good| one.answer.body.is_empty() || (one.why == USUAL && one.path() != "/");
     good.retain(|one| !(same_page(one) && shows_nothing(one)));
-    good.extend(given.iter().filter_map(|one| http.given(one, &mut probed.questions)));
+    good.extend(
+        http.given
+            .iter()
+            .filter_map(|one| http.good_given(one, &mut probed.questions)),
+    );
     http.repeat(&mut good);
     readiness(&good, probed);
     order(&mut good);
@@ -209,6 +207,8 @@ struct Tried {
 pub(super) struct HttpProbe<'a> {
     pub(super) supervised: &'a Supervised<'a>,
     pub(super) protocol: Protocol,
+    /// What the user wants to be measured.
+    pub(super) given: &'a [GivenRequest],
 }
 
 impl HttpProbe<'_> {
@@ -234,7 +234,7 @@ impl HttpProbe<'_> {
     }
 
     /// What the user gave, with its response; a question if that is not good.
-    fn given(&self, given: &GivenRequest, questions: &mut Vec<String>) -> Option<Good> {
+    fn good_given(&self, given: &GivenRequest, questions: &mut Vec<String>) -> Option<Good> {
         let request = WireRequest {
             method: given.method.clone(),
             headers: given.headers(),
@@ -274,6 +274,8 @@ impl HttpProbe<'_> {
         for (candidate, path, said) in failed {
             // A server that knows other paths and not this one: the source is of another program of the repository.
             let is_of_another = said == "404" && path == candidate.template && !tried.good.is_empty();
+            // Its method is known.
+            let is_given = ["405", "501"].contains(&said.as_str()) && self.given.iter().any(|given| given.path == path);
             let again = Candidate {
                 paths: with_values(&candidate.template, &values),
                 why: format!("{}, with a value from another response", candidate.why),
@@ -281,7 +283,7 @@ impl HttpProbe<'_> {
                 template: candidate.template,
             };
             let helped = !again.paths.is_empty() && self.first_good(&again, prefixes, &mut tried).is_none();
-            if !helped && candidate.declared && !is_of_another && !needs_no_question(&path, &said) {
+            if !helped && candidate.declared && !is_of_another && !is_given && !needs_no_question(&path, &said) {
                 open.push((path, said, candidate.why));
             }
         }

@@ -338,25 +338,25 @@ fn probe_running(
         let http = HttpProbe {
             supervised,
             protocol: first,
+            given: context.given,
         };
-        http::probe(routes, context.given, &http, probed);
+        http::probe(routes, &http, probed);
     }
     keep_one_kind(probed);
     if probed.operations.is_empty() {
-        let why = exited(supervised);
-        if why.is_some() {
+        let why = if let Some(why) = exited(supervised) {
             // Requests that it did not survive are no questions.
             probed.questions.clear();
-        }
-        if probed.questions.is_empty() && why.is_none() {
-            let question = format!("which request does it answer? If you know one, {}", candidates::GIVE);
-            probed.questions.push(question);
-        }
-        let unknown = || {
+            why
+        } else {
+            if probed.questions.is_empty() {
+                let question = format!("which request does it answer? If you know one, {}", candidates::GIVE);
+                probed.questions.push(question);
+            }
             let said = http::answer_of_root(&supervised.address(), first);
             format!("it answers, but no request with a good answer was found{said}")
         };
-        return Err(probed.failure(why.unwrap_or_else(unknown)));
+        return Err(probed.failure(why));
     }
     Ok(())
 }
