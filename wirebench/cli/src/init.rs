@@ -49,7 +49,7 @@ pub(crate) struct Args {
     only: Vec<String>,
     /// Also a request that init does not send by itself, as it may change data, or needs a value: method, path, and a body if there
     /// is one. May be repeated.
-    #[arg(long, value_name = "'METHOD PATH BODY'")]
+    #[arg(long, value_name = "'METHOD PATH BODY'", conflicts_with = "no_probe")]
     request: Vec<GivenRequest>,
     /// Prints the files instead of writing them.
     #[arg(long)]
