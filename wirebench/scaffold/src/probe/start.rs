@@ -32,7 +32,7 @@ const FOLDER: &str = ".";
 const SETTLES: Duration = Duration::from_millis(250);
 /// The beginning of the reason of a program that did not end.
 const DOES_NOT_LISTEN: &str = "it did not listen";
-const POLL: Duration = Duration::from_millis(20);
+pub(super) const POLL: Duration = Duration::from_millis(20);
 /// What programs are started with.
 pub(super) struct Launcher<'a> {
     pub(super) context: &'a ProbeContext<'a>,

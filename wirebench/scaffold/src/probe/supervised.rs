@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::start::{Launcher, Running};
+use super::start::{Launcher, POLL, Running};
 use wirebench_declare::server::Server;
 
 /// How long the process of a server may take to end after its last connection.
@@ -14,7 +14,6 @@ const MOST_RESTARTS: usize = 5;
 /// Some servers listen before they know their routes (Javalin: 0.3 s), and answer 404 until then. They get this time, and
 /// half of what they took to listen, which grows with the load of the machine.
 const LEARNS_ROUTES: Duration = Duration::from_secs(1);
-const POLL: Duration = Duration::from_millis(20);
 
 /// A program that is started again when a request ends it.
 pub(super) struct Supervised<'a> {

@@ -295,6 +295,12 @@ fn a_file_of_node_that_imports_what_is_built_is_built_first() {
         [&*build, install]
     );
     assert_eq!(commands("import \"express\""), [install]);
+    let package = package.replace("node server", "cross-env A=1 node server");
+    let pairs = [
+        ("package.json", package.as_str()),
+        ("server.js", "import \"./build/server/index.js\""),
+    ];
+    assert_told(&pairs, &[("shop", install, "npm --prefix . run --silent start")]);
 }
 
 #[test]
