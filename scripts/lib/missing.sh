@@ -39,6 +39,8 @@ need_browser() {
 # need_for_tests → a line for each program that only the tests use
 need_for_tests() {
   need shellcheck shellcheck
+  # Samples functions. Ubuntu has no such package: its perf belongs to the kernel that runs.
+  need perf "$(if grep -q '^ID=ubuntu' /etc/os-release; then echo "linux-tools-$(uname -r)"; else echo linux-perf; fi)"
   # The tier of a test.
   need_file '/usr/lib/postgresql/*/bin/postgres' postgresql
   # The other host of a test.

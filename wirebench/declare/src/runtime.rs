@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use regex::Regex;
 use serde::Deserialize;
 
 use crate::args::names;
@@ -41,6 +42,17 @@ fn is_among(starts: &[String], name: &str) -> bool {
     starts.iter().any(|start| name.starts_with(start))
 }
 
+/// How a program whose code is made at run time tells perf the names of its functions.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnderPerf {
+    /// The environment variables that make it write `/tmp/perf-PID.map`. Programs of other runtimes get them too, and ignore them.
+    pub env: BTreeMap<String, String>,
+    /// A regular expression over a name in that file: it captures `function`, and `file` (an absolute path) and `line` if they are
+    /// there. A function without a file is the project's own if one of that name was counted.
+    pub frame: String,
+}
+
 /// A runtime, as `counter.toml` declares it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,15 +81,25 @@ pub struct Runtime {
     pub prepare: Vec<String>,
     /// The environment variables that make a program count.
     pub env: BTreeMap<String, String>,
+    /// For code that is made at run time: how perf learns the names of its functions.
+    #[serde(default)]
+    pub perf: Option<UnderPerf>,
 }
 
 impl Runtime {
     pub(super) fn check(self, place: &Place, name: String) -> Result<Self, DeclareError> {
-        let words = self.env.values().flat_map(|text| names(text));
+        let of_perf = self.perf.iter().flat_map(|perf| perf.env.values());
+        let words = self.env.values().chain(of_perf).flat_map(|text| names(text));
         let unknown = words.into_iter().find(|word| !PLACEHOLDERS.contains(&word.as_str()));
         if let Some(word) = unknown {
             let message = format!("{{{word}}} has no value; there are {}", PLACEHOLDERS.join(", "));
             return Err(place.wrong("env", message));
+        }
+        if let Some(perf) = &self.perf {
+            let key = "perf.frame";
+            let frame = Regex::new(&perf.frame).map_err(|error| place.wrong(key, error.to_string()))?;
+            let has_function = frame.capture_names().flatten().any(|name| name == "function");
+            place.refuse_if(!has_function, key, "expected a group (?<function>…)")?;
         }
         let is_word = !self.unit.is_empty() && self.unit.bytes().all(|byte| byte.is_ascii_lowercase());
         let message = "expected a word of lower-case letters, such as \"block\"";

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Program, package of Debian and Ubuntu.
-const PACKAGES: [(&str, &str); 16] = [
+const PACKAGES: [(&str, &str); 17] = [
     ("git", "git"),
     ("jq", "jq"),
     ("gnuplot", "gnuplot-nox"),
@@ -11,6 +11,7 @@ const PACKAGES: [(&str, &str); 16] = [
     ("hyperfine", "hyperfine"),
     ("valgrind", "valgrind"),
     ("strace", "strace"),
+    ("perf", "linux-perf"),
     ("ab", "apache2-utils"),
     ("wrk", "wrk"),
     ("go", "golang-go"),

@@ -155,8 +155,8 @@ pub struct ComparedSeries {
     pub same_program: bool,
     /// Its metrics; empty when it could not be compared.
     pub metrics: Vec<ComparedMetric>,
-    /// Of a counted series, the functions whose cost per request changed most: of each metric those that went its way first,
-    /// the project's own before others, the one to blame first.
+    /// The functions whose cost per request changed most: of each metric those that went its way first, the project's own before
+    /// others, the one to blame first. Of a timed series, those whose sampled CPU time did.
     #[serde(default)]
     pub functions: Vec<FunctionChange>,
     /// Of a counted series, what the project's own functions do more or less often, where a language runtime counts it; null
@@ -206,12 +206,13 @@ pub enum WorkKind {
 /// A function whose cost per request changed, or a system call that is made more or less often.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionChange {
-    /// What was counted: `instructions`, `allocations`, `allocated_bytes` or `syscalls`.
+    /// What was counted: `instructions`, `allocations`, `allocated_bytes` or `syscalls`; or sampled: `server_cpu`.
     pub metric: Metric,
     /// The function's name, demangled; of `syscalls`, the system call's.
     pub function: String,
     /// Cost per request on the baseline. Of the project's own functions (`own_code`): by itself and with all that it calls but
-    /// further functions of the project's own; of others: by itself. Of `syscalls`, the number of calls.
+    /// further functions of the project's own; of others: by itself. Of `syscalls`, the number of calls. Of `server_cpu`, the mean of
+    /// the sampled rounds.
     pub baseline: f64,
     /// The same on the candidate.
     pub candidate: f64,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::accepted::Accepted;
-use crate::counts::Counts;
+use crate::counts::{Counts, Source};
 use crate::limit::Limit;
 use crate::names;
 pub use crate::round::{Bound, CpuTime, Latency, LoadPod, ProcessUsage, Round, RoundStatus, SearchStep};
@@ -179,6 +179,9 @@ pub struct Spent {
     /// Counting, which is not part of the measuring time.
     #[serde(default)]
     pub count_ns: u64,
+    /// Sampling the functions of series, which is not part of it either.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sample_ns: u64,
 }
 
 const fn is_zero(number: &u64) -> bool {
@@ -273,6 +276,42 @@ pub struct Series {
     pub counts: Vec<Counts>,
     /// Every round, in the order measured; empty for a series that is counted.
     pub rounds: Vec<Round>,
+    /// Where both sides spend CPU time, function by function, sampled in rounds that are not among `rounds`; null where that was
+    /// not asked for, or not possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
+}
+
+/// The CPU time of functions by sampling. Each list has one value for each round, in ns per request.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sampled {
+    /// All functions together.
+    pub whole: SampledSides,
+    /// The functions with a share worth naming on either side.
+    pub functions: Vec<SampledFunction>,
+}
+
+/// Values of the sampled rounds of both sides, ns per request; the same number of each.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SampledSides {
+    /// The baseline's.
+    pub baseline: Vec<f64>,
+    /// The candidate's.
+    pub candidate: Vec<f64>,
+}
+
+/// The sampled CPU time of one function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SampledFunction {
+    /// Its name.
+    pub function: String,
+    /// Where it is in the project's own sources; null for other code. An own function's time has that of all other code that it calls.
+    pub source: Option<Source>,
+    /// Its time.
+    pub time: SampledSides,
 }
 
 impl Series {

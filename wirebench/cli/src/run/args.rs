@@ -58,6 +58,9 @@ pub(crate) struct Args {
     /// Prints the run's record as one line of JSON instead of a table, and a second line with the comparison if there is one.
     #[arg(long)]
     pub(crate) json: bool,
+    /// With a baseline: whose functions are sampled with perf, in rounds of their own.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Sampling::Worse)]
+    pub(crate) sample_functions: Sampling,
     /// Exit as `git bisect run` expects: 0 not worse than the baseline, 3 worse, 125 (skip this commit) can't tell or failed.
     #[arg(long, requires = "baseline")]
     pub(crate) bisect: bool,
@@ -65,6 +68,18 @@ pub(crate) struct Args {
     pub(crate) cluster: Box<ClusterArgs>,
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
+}
+
+/// The series whose functions are sampled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Sampling {
+    /// Those whose CPU time got worse, or may have, where no count names a function.
+    #[default]
+    Worse,
+    /// Every compared series.
+    Always,
+    /// None.
+    Never,
 }
 
 impl Args {

@@ -3,12 +3,13 @@
 use clap::ValueEnum as _;
 use clap::builder::PossibleValue;
 
-use super::args::Args;
+use super::args::{Args, Sampling};
 use crate::flags::{Only, Pin, with_flag};
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec, SecondStage, SideRequest};
 use wirebench_judge::compare::{self, Rules};
+use wirebench_record::run::{Run, Series, Variant};
 
 /// Measures the selected series and writes the record into the run's folder.
 ///
@@ -62,7 +63,20 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
             lacks_pairs: &|run, series| compare::lacks_pairs(run, &rules, series),
             lacks_null_pairs: &|run, series| compare::lacks_null_pairs(run, &rules, series),
         },
+        sampled: &|run| match args.sample_functions {
+            Sampling::Worse => compare::worth_sampling(run, &rules),
+            Sampling::Always => compared(run),
+            Sampling::Never => Vec::new(),
+        },
     })
+}
+
+/// The series, by index, of which both sides were loaded.
+fn compared(run: &Run) -> Vec<usize> {
+    let has = |series: &Series, variant| series.rounds.iter().any(|round| round.variant == variant);
+    let both = |series: &Series| has(series, Variant::Baseline) && has(series, Variant::Candidate);
+    let all = run.series.iter().enumerate();
+    all.filter(|(_, series)| both(series)).map(|(index, _)| index).collect()
 }
 
 /// The command that repeats a run, for its record.
@@ -83,6 +97,12 @@ fn repeat_command(args: &Args, sides: &[SideRequest], purpose: Purpose, rounds: 
     if args.sides.measure_identical && purpose == Purpose::Measure {
         words.push("--measure-identical".into());
     }
+    let sampling = args.sample_functions.to_possible_value();
+    let sampling = sampling.filter(|_| args.sample_functions != Sampling::default());
+    words.extend(with_flag(
+        "--sample-functions",
+        sampling.as_ref().map(PossibleValue::get_name),
+    ));
     words.extend(args.selection.as_flags());
     words.extend(with_flag("--shard", args.shard));
     words.extend(args.hosts.as_flags());

@@ -553,3 +553,73 @@ fn a_sitecustomize_of_the_program_still_runs_when_it_is_counted() {
         ended.stdout
     );
 }
+
+/// A run of the working tree against the last commit, whose functions are sampled: the samples, its compared series and what it says.
+fn sampled(bench: &Bench, out: &str) -> (Value, Value, String) {
+    let folder = bench.path(out);
+    let out = folder.display().to_string();
+    let flags = [
+        "--baseline",
+        "HEAD",
+        "--only",
+        "timings",
+        "--rounds",
+        "1",
+        "--sample-functions",
+        "always",
+        "--out",
+        &out,
+    ];
+    let ended = bench.run(&[&["run"], &flags[..]].concat());
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    let read = |name: &str| -> Value {
+        serde_json::from_slice(&std::fs::read(run_folder(&folder).join(name)).unwrap()).unwrap()
+    };
+    let (run, comparison) = (read("run.json"), read("comparison.json"));
+    assert_fits("run.v1.schema.json", &run);
+    assert_fits("comparison.v2.schema.json", &comparison);
+    let series = comparison["series"][0].clone();
+    (
+        run["series"][0]["sampled"].clone(),
+        series,
+        ended.stdout + &ended.stderr,
+    )
+}
+
+/// The sampled CPU time of a function on both sides, ns per request: medians of the rounds.
+fn time_of(sampled: &Value, function: &str) -> [f64; 2] {
+    let all = sampled["functions"].as_array().unwrap();
+    let found = all.iter().find(|one| one["function"] == function);
+    let found = found.unwrap_or_else(|| panic!("no {function}: {sampled:#}"));
+    ["baseline", "candidate"].map(|side| {
+        let mut values: Vec<f64> = serde_json::from_value(found["time"][side].clone()).unwrap();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    })
+}
+
+/// No block is executed more often: only samples see what the engine does itself.
+#[test]
+fn samples_name_the_function_that_makes_the_engine_do_more() {
+    let copied = "return JSON.stringify(copied({ sum, lines }))\n}\n\nfunction copied (value) {\n  return structuredClone(value)";
+    let base = edited(NODE, &[("return JSON.stringify({ sum, lines })", copied)]);
+    let twelve = format!("{}value{}", "structuredClone(".repeat(12), ")".repeat(12));
+    let bench = shop("shop.js", &base)
+        .scenario("ask", "connections = 4, duration = \"400ms\"")
+        .commit("edited")
+        .file("shop.js", &edited(&base, &[("structuredClone(value)", &twelve)]));
+    let (sampled, series, said) = sampled(&bench, "node");
+    let [before, after] = time_of(&sampled, "copied");
+    assert!(after > before * 2.0, "{before} {after} {sampled:#}");
+    let first = &series["functions"][0];
+    assert_eq!(
+        (&first["function"], &first["metric"]),
+        (&"copied".into(), &"server_cpu".into()),
+        "{series:#}"
+    );
+    assert_eq!(first["source"]["file"], "shop.js");
+    assert!(
+        said.contains("Sampled: copied costs ") && said.contains(" more per request"),
+        "{said}"
+    );
+}

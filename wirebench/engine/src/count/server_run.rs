@@ -131,12 +131,14 @@ impl ServerRun<'_> {
         }
         if let Some(runtime) = self.runtime {
             let made = work::prepare(runtime, bench.root)?;
-            let before = |name: &str| {
-                let declared = front.env.get(name).or_else(|| self.side.environment.get(name));
-                declared.cloned().or_else(|| wirebench_spawn::variable(name))
-            };
             let root = self.side.repository.as_deref().unwrap_or(bench.root);
-            let env = work::environment(runtime, &made, folder, root, before);
+            let env = work::environment(
+                (runtime, &runtime.env),
+                &made,
+                folder,
+                root,
+                [&front.env, &self.side.environment],
+            );
             front.env.extend(written(folder, env)?);
         }
         if let Some(longer) = LAYOUTS.get(self.layout).filter(|longer| **longer > 0) {

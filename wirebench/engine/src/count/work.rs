@@ -117,21 +117,25 @@ fn text(path: &Path) -> Value {
     Value::One(path.to_string_lossy().into_owned())
 }
 
-/// The environment variables that make a server count into the folder of its run; `made` is what [`prepare`] returned, and
-/// `before` gives a variable's value without counting.
+/// Environment variables that a runtime declares, for a server run in `folder` with other variables `known`, the first before the
+/// second; `made` is what [`prepare`] returned.
 ///
 /// # Errors
 /// When the folder for the output cannot be made.
 pub fn environment(
-    runtime: &Runtime,
+    (runtime, declared): (&Runtime, &BTreeMap<String, String>),
     made: &Path,
     folder: &Path,
     root: &Path,
-    before: impl Fn(&str) -> Option<String>,
+    known: [&BTreeMap<String, String>; 2],
 ) -> std::io::Result<BTreeMap<String, String>> {
     let out = folder.join(OUT);
     fs::create_dir_all(&out)?;
-    let filled = runtime.env.iter().map(|(name, value)| {
+    let before = |name: &String| {
+        let known = known.iter().find_map(|variables| variables.get(name));
+        known.cloned().or_else(|| wirebench_spawn::variable(name))
+    };
+    let filled = declared.iter().map(|(name, value)| {
         let values = BTreeMap::from([
             ("folder", text(&runtime.folder)),
             ("made", text(made)),
@@ -172,6 +176,11 @@ pub fn read(runtime: &Runtime, jq: &Jq, folder: &Path, tree: &Tree) -> Result<Op
     let shape: Shape = serde_json::from_slice(&output.stdout)
         .map_err(|error| wrong(format!("wrote something else than functions: {error}")))?;
     Ok(Some(by_function(shape, tree)))
+}
+
+/// Whether a file lies in a folder of other people's code.
+pub(super) fn is_others(path: &str) -> bool {
+    path.split('/').any(|part| OTHERS.contains(&part))
 }
 
 /// A place in a source: its absolute path, and its line, from 1 on.
@@ -223,8 +232,7 @@ fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
             Some((file, (first, last)))
         });
         let path = source.as_ref().map_or(&one.file, |(file, _)| file);
-        let is_others = path.split('/').any(|part| OTHERS.contains(&part));
-        let Some(file) = tree.relative(path).filter(|_| !is_others) else {
+        let Some(file) = tree.relative(path).filter(|_| !is_others(path)) else {
             continue;
         };
         let whole = files
@@ -294,10 +302,14 @@ mod tests {
             ]
             .map(|(name, value)| (name.into(), value.into()))
             .into(),
+            perf: None,
         };
         let filled = |before: Option<&str>| {
-            let before = |_: &str| before.map(str::to_owned);
-            let env = environment(&runtime, Path::new("/made"), folder.path(), Path::new("/shop"), before).unwrap();
+            let own = before.map(|value| ["A", "B"].map(|name| (name.to_owned(), value.to_owned())));
+            let own = own.into_iter().flatten().collect();
+            let (made, root) = (Path::new("/made"), Path::new("/shop"));
+            let known = [&own, &BTreeMap::new()];
+            let env = environment((&runtime, &runtime.env), made, folder.path(), root, known).unwrap();
             (env["A"].clone(), env["B"].clone())
         };
         assert_eq!(

@@ -172,6 +172,7 @@ fn spent(runs: &[&Run]) -> Spent {
         start_ns: sum(|spent| spent.start_ns),
         normalise_ns: sum(|spent| spent.normalise_ns),
         count_ns: sum(|spent| spent.count_ns),
+        sample_ns: sum(|spent| spent.sample_ns),
     }
 }
 

@@ -11,6 +11,7 @@ mod progress;
 mod rates;
 mod recorder;
 mod run;
+mod sampling;
 mod spec;
 mod stage;
 mod status;

@@ -21,7 +21,7 @@ use crate::session::checkout::{self, CheckedOutSide};
 use crate::session::prepare::Prepared;
 use crate::session::recorder::{self, Recorded, Recorder, started_run};
 use crate::session::spec::{Purpose, RunSpec};
-use crate::session::stage::{StageTime, measure_stages, screen_stage};
+use crate::session::stage::{Ending, StageTime, StagedRun as _, measure_stages, screen_stage};
 use crate::session::variants::{self, VariantPlan};
 use crate::session::warm_up::Limits;
 use crate::session::{Session, Setup, calibrate, counting, prepare};
@@ -199,8 +199,12 @@ fn load<'a>(
     if compares {
         session.limits = Limits::within(spec.budget, screen.series.len());
     }
-    if !screen.series.is_empty() {
-        measure_stages(&mut session, screen, time, spec.second_stage)?;
+    if !screen.series.is_empty()
+        && measure_stages(&mut session, screen, time, spec.second_stage)? != Ending::Interrupted
+        && compares
+    {
+        let wanted = (spec.sampled)(session.run());
+        session.sample(&wanted);
     }
     session.finish()
 }

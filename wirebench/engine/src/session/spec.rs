@@ -13,7 +13,7 @@ use wirebench_declare::Project;
 use wirebench_declare::percent::Percent;
 use wirebench_declare::plan::{PlannedSeries, Selection};
 use wirebench_declare::project::Profile;
-use wirebench_record::run::Variant;
+use wirebench_record::run::{Run, Variant};
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,6 +75,8 @@ pub struct RunSpec<'a> {
     pub budget: Duration,
     /// Plans the second stage.
     pub second_stage: SecondStage<'a>,
+    /// The series, by index, whose functions are sampled after the last stage.
+    pub sampled: &'a dyn Fn(&Run) -> Vec<usize>,
 }
 
 /// A requested side, which is not checked out or built yet.

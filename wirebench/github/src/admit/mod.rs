@@ -323,7 +323,7 @@ fn work(change: WorkChange, place: &str) -> Result<WorkChange, Refusal> {
 }
 
 fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refusal> {
-    if !change.metric.is_counted_by_name() {
+    if !change.metric.is_counted_by_name() && change.metric != Metric::ServerCpu {
         refuse!("{place}.metric: is not known by function");
     }
     let costs = [change.baseline, change.candidate];

@@ -8,6 +8,7 @@ mod exact;
 mod functions;
 mod null;
 mod paired;
+mod sampled;
 mod screen;
 mod series;
 mod verdict;
@@ -18,6 +19,7 @@ use wirebench_declare::project::Config;
 
 pub use across::across;
 pub use paired::{lacks_null_pairs, lacks_pairs, paired};
+pub use sampled::worth_sampling;
 pub use screen::{next_stage, pair_costs};
 
 /// The largest probability that a comparison of equal code calls regressed any metric that gates at every size.

@@ -9,7 +9,7 @@ use crate::compare::series::{Gates, declared_differently, presence, same_program
 use crate::compare::verdict::{JudgedCell, TestResult, metric};
 use crate::compare::{
     ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,
-    count, counted,
+    count, counted, sampled,
 };
 use crate::limits;
 use wirebench_record::comparison::{
@@ -193,6 +193,7 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
         verdict,
         reason,
         metrics,
+        functions: series.sampled.as_ref().map(sampled::functions).unwrap_or_default(),
         ..unjudged_series(series, presence)
     }
 }

@@ -142,7 +142,7 @@ pub fn minutes(run: &Run) -> String {
     };
     format!(
         "Minutes of {machines}, without checkouts and installations: {} (builds {}, counting {}, load {}, other {}).",
-        minutes(spent.build_ns + spent.count_ns + spent.measure_ns),
+        minutes(spent.build_ns + spent.count_ns + spent.measure_ns + spent.sample_ns),
         minutes(spent.build_ns),
         minutes(spent.count_ns),
         minutes(spent.load_ns),

@@ -1,7 +1,7 @@
 //! Reads the output of valgrind and strace of a server run: costs by call stack and by function.
 //!
 //! Files in, data out: nothing is started here. [`callgrind`] gives instructions, [`dhat`] allocations, [`strace`] system
-//! calls; [`per_request::per_request`] takes the slope of the first two, stack by stack.
+//! calls, [`perf`] sampled CPU time; [`per_request::per_request`] takes the slope of the first two, stack by stack.
 
 pub mod callgrind;
 pub mod dhat;
@@ -11,6 +11,7 @@ pub mod lines;
 mod names;
 mod origin;
 pub mod per_request;
+pub mod perf;
 mod stacks;
 pub mod strace;
 mod symbols;

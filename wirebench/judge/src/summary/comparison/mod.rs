@@ -166,7 +166,8 @@ impl<'a> Findings<'a> {
             .max_by(f64::total_cmp)
     }
 
-    /// Counts that changed and have a list of functions or a flame graph, the most alarming first.
+    /// Counts that changed and have a list of functions or a flame graph, and times whose functions were sampled, the most alarming
+    /// first.
     pub fn explained(&self) -> impl Iterator<Item = &Row<'a>> {
         self.rows().filter(|row| {
             let changed = matches!(
@@ -175,7 +176,7 @@ impl<'a> Findings<'a> {
             );
             let drawn = row.metric.is_some_and(|metric| metric.flame_graph.is_some());
             let known = drawn || row.functions().next().is_some();
-            row.is_counted() && known && (changed || row.functions().any(is_new_call))
+            known && (changed || !row.is_counted() || row.functions().any(is_new_call))
         })
     }
 

@@ -1,7 +1,7 @@
 //! The functions that cause a change of a count, in words: the main one, and each with its own change.
 
 use crate::report::escape::{Escape, TERMINAL};
-use crate::report::format::{number, signed};
+use crate::report::format::{figure, number, signed};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, Work};
 use wirebench_record::comparison::{
     ComparedMetric, ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, WorkKind,
@@ -9,10 +9,14 @@ use wirebench_record::comparison::{
 use wirebench_record::counts::Source;
 use wirebench_record::metric::Metric;
 
-/// `+165 instructions per request (+1.0 %)`: the share is of the baseline's whole.
+/// `+165 instructions per request (+1.0 %)`, `+3.7 µs per request (+7.0 %)`: the share is of the baseline's whole.
 pub fn change(function: &FunctionChange) -> String {
     let difference = function.candidate - function.baseline;
     let sign = if difference < 0.0 { '−' } else { '+' };
+    if function.metric.is_timed() {
+        let size = figure(function.metric, difference.abs());
+        return format!("{sign}{size} per request ({} %)", signed(function.share_percent));
+    }
     let unit = function.metric.unit().trim_end_matches('s');
     let size = number(difference.abs());
     let plural = if size == "1" { "" } else { "s" };
@@ -78,7 +82,8 @@ pub(super) fn suspect<'a>(
     findings: &Findings<'a>,
 ) -> Option<(&'a FunctionWorkChange, &'a str)> {
     let mut worse = findings.gating_that(RowStatus::Regressed);
-    let is_known = worse.any(|row| row.functions().next().is_some());
+    // Samples may know only what other code costs more.
+    let is_known = worse.any(|row| row.functions().any(|one| row.is_counted() || one.own_code));
     suspects(comparison, findings).next().filter(|_| !is_known)
 }
 
@@ -95,6 +100,19 @@ pub(super) fn does_more(comparison: &Comparison, findings: &Findings, escape: Es
     let (function, unit) = functions.find(|(function, _)| is_more(function))?;
     let name = escape.name(&function.function);
     Some(format!("{name} {}", work(function, unit, escape)))
+}
+
+/// The function of the project whose sampled CPU time grew most, and by how much, where a timed metric that gates is inconclusive.
+pub(super) fn costs_more(findings: &Findings, escape: Escape) -> Option<String> {
+    let mut open = findings.gating_that(RowStatus::Inconclusive).flat_map(Row::functions);
+    let function = open.find(|one| one.metric.is_timed() && one.own_code && one.candidate > one.baseline)?;
+    let (name, more) = (escape.name(&function.function), function.candidate - function.baseline);
+    Some(format!(
+        "{name} costs {} more per request ({} %){}",
+        figure(function.metric, more),
+        signed(function.share_percent),
+        origin(function, escape)
+    ))
 }
 
 /// Functions of the project that do more, then those that were edited, where a time got worse.
@@ -184,6 +202,9 @@ pub fn head(row: &Row, escape: Escape) -> String {
     let label = row.metric.map_or("", |metric| metric.metric.label());
     let what = match row.functions().next() {
         Some(call) if call.metric == Metric::Syscalls => "the calls whose number changed most",
+        Some(sampled) if sampled.metric.is_timed() => {
+            "the functions whose sampled time changed most: the project's own with all other code that they call"
+        }
         Some(_) if row.functions().any(|function| function.own_code) => {
             "the functions that changed most: the project's own with what they call in other code, then others by themselves"
         }

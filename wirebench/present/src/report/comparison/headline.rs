@@ -126,9 +126,15 @@ pub(super) fn reasons(comparison: &Comparison, findings: &Findings, escape: Esca
         Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
         Verdict::Inconclusive => {
             let open = open(findings, escape);
-            let counted = functions::does_more(comparison, findings, escape);
-            let counted = counted.map_or_else(String::new, |work| format!(" Counted: {work}."));
-            format!("Can't tell for {n} of {total}: {open}. None of the others regressed.{counted}")
+            let sampled = functions::costs_more(findings, escape).map(|cost| format!(" Sampled: {cost}."));
+            let counted = || {
+                Some(format!(
+                    " Counted: {}.",
+                    functions::does_more(comparison, findings, escape)?
+                ))
+            };
+            let named = sampled.or_else(counted).unwrap_or_default();
+            format!("Can't tell for {n} of {total}: {open}. None of the others regressed.{named}")
         }
         Verdict::Improved => {
             let most = most(status);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use addr2line::gimli::Reader;
 use addr2line::{FunctionName, Loader, Location};
-use object::{Object as _, ObjectSection as _, SectionKind};
+use object::{Object as _, ObjectSection as _, ObjectSegment as _, SectionKind};
 
 use crate::count::profile::frame::{Frame, Origin};
 use crate::count::profile::names::{self, CLOSURE, Closures, short};
@@ -46,6 +46,8 @@ pub(super) struct Symbols {
     names: Names,
     /// Ranges of addresses that hold code.
     code: Vec<(u64, u64)>,
+    /// Parts of the file that are loaded: offset and size in the file, and address.
+    loaded: Vec<(u64, u64, u64)>,
     /// Whether there are line tables at all.
     pub(super) has_lines: bool,
 }
@@ -61,6 +63,11 @@ impl Symbols {
             .filter(|section| section.kind() == SectionKind::Text)
             .map(|section| (section.address(), section.address().saturating_add(section.size())))
             .collect();
+        let segments = object.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            (offset, size, segment.address())
+        });
+        let loaded = segments.collect();
         let sources = Sources::of(&object);
         let tree = sources.compiled_in().fold(tree.clone(), Tree::or_moved);
         let is_go = object.section_by_name(".go.buildinfo").is_some();
@@ -73,8 +80,16 @@ impl Symbols {
                 known: HashMap::new(),
             },
             code,
+            loaded,
             has_lines,
         })
+    }
+
+    /// The address of what lies at an offset in the file; `None` if that is not loaded.
+    pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
+        let mut loaded = self.loaded.iter();
+        let (from, _, address) = loaded.find(|(from, size, _)| (*from..from + size).contains(&offset))?;
+        Some(offset - from + address)
     }
 
     /// Whether code lies at an address.

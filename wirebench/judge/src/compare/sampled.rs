@@ -1,0 +1,140 @@
+//! The functions whose sampled CPU time changed: of a series whose CPU time per request got worse. They name a cause, and never
+//! change a verdict.
+
+use crate::compare::{Rules, paired};
+use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Verdict};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Run, Sampled};
+use wirebench_stats::mann_whitney::{Level, differ, shift};
+
+/// Functions listed.
+const LISTED: usize = 10;
+/// A change of a smaller share of the whole CPU time is not listed.
+const LEAST_SHARE: f64 = 0.01;
+/// Series whose functions are sampled, at most.
+const SERIES: usize = 2;
+
+/// The series whose CPU time got worse, or may have, for a reason that no count names, by index, those with the largest change first.
+pub fn worth_sampling(run: &Run, rules: &Rules) -> Vec<usize> {
+    let Ok(comparison) = paired(run, rules) else {
+        return Vec::new();
+    };
+    let effect = |series: &ComparedSeries| {
+        let cpu = series.metrics.iter().find(|one| one.metric == Metric::ServerCpu)?;
+        let is_open = cpu.verdict == Verdict::Inconclusive && cpu.effect_low_percent.is_some_and(|low| low > 0.0);
+        cpu.effect_percent
+            .filter(|_| cpu.verdict == Verdict::Regressed || is_open)
+    };
+    let mut worse: Vec<(usize, f64)> = (comparison.series.iter().enumerate())
+        .filter(|(_, series)| !is_named(&comparison, series))
+        .filter_map(|(index, series)| Some((index, effect(series)?)))
+        .collect();
+    worse.sort_by(|one, other| other.1.total_cmp(&one.1));
+    worse.truncate(SERIES);
+    worse.into_iter().map(|(index, _)| index).collect()
+}
+
+/// Whether a count of the same server says which of the project's own functions costs more.
+fn is_named(comparison: &Comparison, series: &ComparedSeries) -> bool {
+    let server = |id: &str| id.split('@').nth(1).map(str::to_owned);
+    let of_server = (comparison.series.iter()).filter(|one| server(&one.id) == server(&series.id));
+    let mut functions = of_server.flat_map(|one| &one.functions);
+    functions.any(|one| one.own_code && one.candidate > one.baseline)
+}
+
+/// The functions that changed, those that cost more first, of these the project's own, of these the largest change. Each is tested
+/// by ranks over rounds at one in a thousand, so that equal code lists one of thirty in three of a hundred runs.
+pub(super) fn functions(sampled: &Sampled) -> Vec<FunctionChange> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let whole = mean(&sampled.whole.baseline);
+    let change = |one: &wirebench_record::run::SampledFunction| {
+        differ(&one.time.baseline, &one.time.candidate, Level::Thousandth)?;
+        let difference = shift(&one.time.baseline, &one.time.candidate)?.estimate;
+        let baseline = mean(&one.time.baseline);
+        (difference.abs() >= LEAST_SHARE * whole).then(|| FunctionChange {
+            metric: Metric::ServerCpu,
+            function: one.function.clone(),
+            baseline,
+            candidate: (baseline + difference).max(0.0),
+            share_percent: difference / whole * 100.0,
+            own_code: one.source.is_some(),
+            caller: None,
+            source: one.source.clone(),
+        })
+    };
+    let mut changes: Vec<FunctionChange> = sampled.functions.iter().filter_map(change).collect();
+    let order = |one: &FunctionChange| (one.share_percent < 0.0, !one.own_code);
+    changes.sort_by(|one, other| {
+        (order(one).cmp(&order(other))).then(other.share_percent.abs().total_cmp(&one.share_percent.abs()))
+    });
+    changes.truncate(LISTED);
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use wirebench_record::counts::Source;
+    use wirebench_record::run::{SampledFunction, SampledSides};
+
+    /// A function whose rounds are these, in thousandths of the whole.
+    fn function(name: &str, own: bool, baseline: &[f64], candidate: &[f64]) -> SampledFunction {
+        SampledFunction {
+            function: name.into(),
+            source: own.then(|| Source::at("server.js", 4)),
+            time: SampledSides {
+                baseline: baseline.to_vec(),
+                candidate: candidate.to_vec(),
+            },
+        }
+    }
+
+    fn listed(functions: Vec<SampledFunction>, rounds: usize) -> Vec<(String, bool)> {
+        let whole = SampledSides {
+            baseline: vec![1000.0; rounds],
+            candidate: vec![1000.0; rounds],
+        };
+        let changes = super::functions(&Sampled { whole, functions });
+        let names = changes.into_iter().map(|one| (one.function, one.share_percent > 0.0));
+        names.collect()
+    }
+
+    #[test]
+    fn own_functions_that_cost_more_are_listed_first_and_small_or_uncertain_changes_not_at_all() {
+        let around = |value: f64| -> Vec<f64> { (0..8_i32).map(|i| value + f64::from(i % 3)).collect() };
+        let functions = vec![
+            function("malloc", false, &around(100.0), &around(300.0)),
+            function("copied", true, &around(50.0), &around(90.0)),
+            function("gone", true, &around(80.0), &[0.0; 8]),
+            function("small", true, &around(50.0), &around(57.0)),
+            function(
+                "noisy",
+                true,
+                &around(50.0),
+                &[20.0, 90.0, 30.0, 95.0, 40.0, 99.0, 10.0, 120.0],
+            ),
+        ];
+        let expected = [("copied", true), ("malloc", true), ("gone", false)];
+        assert_eq!(
+            listed(functions.clone(), 8),
+            expected.map(|(name, more)| (name.to_owned(), more))
+        );
+        // Of fewer rounds the test could not tell such a difference from chance.
+        let few = functions.into_iter().map(|mut one| {
+            one.time.baseline.truncate(6);
+            one.time.candidate.truncate(6);
+            one
+        });
+        assert!(listed(few.collect(), 6).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn equal_rounds_in_any_order_list_nothing(values in prop::collection::vec(0.0f64..1e6, 1..12)) {
+            let mut other = values.clone();
+            other.reverse();
+            prop_assert!(listed(vec![function("same", true, &values, &other)], values.len()).is_empty());
+        }
+    }
+}
