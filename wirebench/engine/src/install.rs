@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Program, package of Debian and Ubuntu.
-const PACKAGES: [(&str, &str); 17] = [
+const PACKAGES: [(&str, &str); 16] = [
     ("git", "git"),
     ("jq", "jq"),
     ("gnuplot", "gnuplot-nox"),
@@ -11,7 +11,6 @@ const PACKAGES: [(&str, &str); 17] = [
     ("hyperfine", "hyperfine"),
     ("valgrind", "valgrind"),
     ("strace", "strace"),
-    ("perf", "linux-perf"),
     ("ab", "apache2-utils"),
     ("wrk", "wrk"),
     ("go", "golang-go"),

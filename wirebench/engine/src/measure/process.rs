@@ -46,7 +46,7 @@ pub struct Launch<'a> {
 pub enum Ending {
     /// By SIGTERM.
     Asked,
-    /// By SIGTERM to all but the leader, which only traces the others (strace) and ends after them.
+    /// By SIGTERM to all but the leader, which only watches the others (strace, perf) and ends after them.
     Traced,
     /// By SIGABRT, without a word to the program's own handler: callgrind does not survive a handler that returns to another stack.
     Aborted,

@@ -13,7 +13,6 @@ use regex::Regex;
 use crate::count::profile::Tree;
 use crate::count::profile::perf::{CpuTime, PerfReader, SampledFunction};
 use crate::count::work;
-use crate::install;
 use crate::measure::error::{MeasureError, written};
 use crate::measure::process::Ending;
 use crate::measure::tools;
@@ -28,12 +27,12 @@ const SIDES: [Variant; 2] = [Variant::Baseline, Variant::Candidate];
 /// Pairs of rounds of a series.
 const PAIRS: u32 = 8;
 /// After this time no new pair of a series begins.
-const AT_MOST: Duration = Duration::from_secs(90);
+const AT_MOST: Duration = Duration::from_secs(120);
 /// Samples per second of CPU time: a prime, so that they keep no step with timers.
 const FREQUENCY: u32 = 997;
 /// Functions with a smaller share on both sides are not recorded.
 const LEAST_SHARE: f64 = 0.005;
-/// How long perf may take to write its file after SIGTERM, and a JVM its map.
+/// How long a server may take to end after SIGTERM, when a JVM writes its map, and perf after it.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// The number of the stage, which selects the order of its rounds: after the two of the comparison.
 const STAGE: u32 = 3;
@@ -49,10 +48,10 @@ impl Session<'_> {
             return;
         }
         let Some(perf) = tools::locate(harness.root, "perf") else {
-            let how = install::of("perf");
+            let how = "install linux-perf (Debian) or linux-tools-$(uname -r) (Ubuntu)";
             self.say(
                 Level::Info,
-                &format!("functions are not sampled, as perf is not installed; run: {how}"),
+                &format!("functions are not sampled, as perf is not installed: {how}"),
             );
             return;
         };
@@ -158,7 +157,7 @@ impl Session<'_> {
         let measured = harness.measure_load(&series, &folder, &request, &mut target, warmup_requests)?;
         let end = monotonic_ns();
         let within = end.saturating_sub(nanos(measured.wall))..end;
-        written(&folder, target.end(END_TIMEOUT, Ending::Asked))?;
+        written(&folder, target.end(END_TIMEOUT, Ending::Traced))?;
         let round = normalise::round(self.setup.jq, &series, slot, &measured, &folder);
         let requests = round.ok_count.filter(|_| round.status == RoundStatus::Ok).unwrap_or(0);
         if requests == 0 {
