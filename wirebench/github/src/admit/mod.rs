@@ -88,14 +88,11 @@ fn drop_unknown_metrics(comparison: &mut Value) {
     }
 }
 
-/// Admits a comparison.
+/// Admits a comparison whose schema [`admit`] has checked.
 ///
 /// # Errors
 /// As [`admit`].
 pub fn checked(given: Comparison, of: &ComparedCommits) -> Result<Comparison, Refusal> {
-    if given.schema != SCHEMA && given.schema != SCHEMA_V1 {
-        refuse!("schema: is not {SCHEMA}");
-    }
     let run = given.candidate.run;
     if !given.paired || given.baseline.run != run || !names::is_run(&run) {
         refuse!("paired, baseline.run, candidate.run: both sides must be of one run with a valid id");
