@@ -77,7 +77,7 @@ pub fn writer<'a>(api: &Api, author: Option<&'a Account>) -> Result<Option<&'a s
             let permission = found["permission"].as_str().unwrap_or_default();
             Ok(["admin", "maintain", "write"].contains(&permission).then_some(login))
         }
-        Err(error) if error.status() == Some(404) => Ok(None),
+        Err(error) if error.status == Some(404) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -162,8 +162,7 @@ pub fn newest(comments: &[Comment]) -> Vec<String> {
         Request::Measure(globs) => Some((comment.created_at.clone(), comment.id, globs)),
         Request::Accept => None,
     };
-    let asked = comments.iter().filter(may_ask).filter_map(globs);
-    let newest = asked.max_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)));
+    let newest = comments.iter().filter(may_ask).filter_map(globs).max();
     newest.map_or_else(Vec::new, |(_, _, globs)| globs)
 }
 

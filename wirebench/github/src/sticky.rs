@@ -40,12 +40,6 @@ pub fn comments(api: &Api, pull: u64) -> Result<Vec<Comment>, ApiError> {
     api.list(&format!("/issues/{pull}/comments"), None)
 }
 
-/// Our comment among all.
-pub fn ours(comments: &[Comment], marker: &str) -> Option<u64> {
-    let is_ours = |comment: &&Comment| is_ours(comment.user.as_ref(), comment.body.as_deref(), marker);
-    comments.iter().find(is_ours).map(|comment| comment.id)
-}
-
 /// True if a text was written by this program's account and begins with the marker.
 pub(super) fn is_ours(author: Option<&Account>, body: Option<&str>, marker: &str) -> bool {
     let by_us = author.is_some_and(|author| author.login == AUTHOR && author.kind == "Bot");
@@ -62,15 +56,16 @@ pub fn write(api: &Api, pull: u64, marker: &str, body: &str, if_missing: IfMissi
     let body = json!({ "body": body });
     let mut gone = Vec::new();
     let find = |gone: &[u64]| -> Result<Option<u64>, ApiError> {
-        let mut all = comments(api, pull)?;
-        all.retain(|comment| !gone.contains(&comment.id));
-        Ok(ours(&all, marker))
+        let ours = |comment: &&Comment| {
+            !gone.contains(&comment.id) && is_ours(comment.user.as_ref(), comment.body.as_deref(), marker)
+        };
+        Ok(comments(api, pull)?.iter().find(ours).map(|comment| comment.id))
     };
     while let Some(id) = find(&gone)? {
         match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), Some(&body), Repeat::Yes) {
             Ok(made) => return Ok(Some(format!("comment {} updated", made.id))),
             // Deleted between looking and writing.
-            Err(error) if matches!(error.status(), Some(404 | 410 | 422)) => gone.push(id),
+            Err(error) if matches!(error.status, Some(404 | 410 | 422)) => gone.push(id),
             Err(error) => return Err(error.into()),
         }
     }

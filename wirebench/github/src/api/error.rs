@@ -14,7 +14,7 @@ pub struct ApiError {
     /// `GET /repos/…`.
     pub(super) request: String,
     /// The response's status; `None` without a response.
-    pub(super) status: Option<u16>,
+    pub status: Option<u16>,
     /// The message of GitHub or of the network, escaped.
     pub(super) message: String,
     /// What to do about it.
@@ -22,11 +22,6 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// The response's status; `None` without a response.
-    pub const fn status(&self) -> Option<u16> {
-        self.status
-    }
-
     /// True if the request may have been executed without a confirmation.
     pub fn may_be_done(&self) -> bool {
         self.status.is_none_or(|status| status >= 500)
@@ -53,12 +48,11 @@ pub(super) fn no_response(error: &ureq::Error) -> String {
 /// GitHub's message for a request that it refuses.
 pub(super) fn message(response: &Response) -> String {
     let value: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-    let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
-    let message = value.get("message").and_then(text);
-    let message = message.unwrap_or_else(|| "no message".into());
-    match value.pointer("/errors/0/message").and_then(text) {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+    let message = text("/message").unwrap_or("no message");
+    match text("/errors/0/message") {
         Some(more) => format!("{message}: {more}"),
-        None => message,
+        None => message.to_owned(),
     }
 }
 

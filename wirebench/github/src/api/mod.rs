@@ -128,7 +128,7 @@ impl Api {
     /// # Errors
     /// When it does not redirect, or not to an https address.
     pub fn redirect(&self, path: &str) -> Result<String, ApiError> {
-        let response = self.answer("GET", path, None, Repeat::Yes)?;
+        let response = self.repeated(Repeat::Yes, || self.once("GET", path, None))?;
         let to = response.headers.get("location").and_then(|to| to.to_str().ok());
         // Plain HTTP only if both ends are this machine.
         let is_allowed = |to: &str| to.starts_with("https://") || (is_loopback(&self.access.api) && is_loopback(to));
@@ -164,7 +164,7 @@ impl Api {
         body: Option<&Value>,
         repeat: Repeat,
     ) -> Result<T, ApiError> {
-        let response = self.answer(method, path, body, repeat)?;
+        let response = self.repeated(repeat, || self.once(method, path, body))?;
         if !(200..300).contains(&response.status) {
             let status = Some(response.status);
             let (message, advice) = (message(&response), advice(method, path, &response));
@@ -176,10 +176,6 @@ impl Api {
             &response.body
         };
         serde_json::from_slice(text).map_err(|error| self.odd(method, path, &error))
-    }
-
-    fn answer(&self, method: &str, path: &str, body: Option<&Value>, repeat: Repeat) -> Result<Response, ApiError> {
-        self.repeated(repeat, || self.once(method, path, body))
     }
 
     /// Sends a request until there is a response that a repetition would not change.
