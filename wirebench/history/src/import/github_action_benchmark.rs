@@ -51,8 +51,8 @@ impl NotImported {
 
 #[derive(Deserialize)]
 struct File<'a> {
-    #[serde(default, borrow, rename = "repoUrl")]
-    repo_url: Option<Cow<'a, str>>,
+    #[serde(default, rename = "repoUrl")]
+    repo_url: Option<String>,
     #[serde(borrow)]
     entries: Entries<'a>,
 }
@@ -66,8 +66,8 @@ struct Run<'a> {
     commit: Commit<'a>,
     #[serde(default)]
     date: Option<f64>,
-    #[serde(default, borrow)]
-    tool: Option<Cow<'a, str>>,
+    #[serde(default)]
+    tool: Option<String>,
     #[serde(borrow)]
     benches: Vec<Bench<'a>>,
 }
@@ -76,18 +76,18 @@ struct Run<'a> {
 struct Commit<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
-    #[serde(default, borrow)]
-    timestamp: Option<Cow<'a, str>>,
-    #[serde(default, borrow)]
-    message: Option<Cow<'a, str>>,
-    #[serde(default, borrow)]
-    author: Option<Author<'a>>,
+    #[serde(default)]
+    timestamp: Option<String>,
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    author: Option<Author>,
 }
 
 #[derive(Deserialize)]
-struct Author<'a> {
-    #[serde(default, borrow)]
-    name: Option<Cow<'a, str>>,
+struct Author {
+    #[serde(default)]
+    name: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -96,8 +96,8 @@ struct Bench<'a> {
     name: Cow<'a, str>,
     #[serde(borrow)]
     value: &'a RawValue,
-    #[serde(default, borrow)]
-    unit: Option<Cow<'a, str>>,
+    #[serde(default)]
+    unit: Option<String>,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
@@ -318,17 +318,14 @@ fn suite(name: String, runs: Vec<Run>) -> Suite {
             series.values[here] = Some(bench.value.to_owned());
             let unit = bench.unit.unwrap_or_default();
             if series.units.last().is_none_or(|last| last.unit != unit) {
-                series.units.push(UnitFrom {
-                    from: here,
-                    unit: unit.into_owned(),
-                });
+                series.units.push(UnitFrom { from: here, unit });
             }
         }
         suite.runs.push(ImportedRun {
             commit: run.commit.id.into_owned(),
-            committed_at: run.commit.timestamp.map(Cow::into_owned),
+            committed_at: run.commit.timestamp,
             measured_at_ms: run.date.map(|ms| ms as i64),
-            tool: run.tool.map(Cow::into_owned),
+            tool: run.tool,
             message: run.commit.message.as_deref().and_then(line),
             author: run.commit.author.and_then(|author| line(author.name.as_deref()?)),
         });
