@@ -84,11 +84,9 @@ fn length(file: &Path) -> Option<u64> {
 pub(super) fn summarise(files: &MonthFiles) -> (Month, Vec<String>) {
     let (mut columns, mut skipped) = (Columns::of(&files.month), Vec::new());
     for name in &files.names {
-        match read(&files.folder.join(name), run::SCHEMA, |run: &Run| &run.schema) {
-            Ok(run) => {
-                columns.add(name, &run);
-                columns.set_length(length(&files.folder.join(name)));
-            }
+        let file = files.folder.join(name);
+        match read(&file, run::SCHEMA, |run: &Run| &run.schema) {
+            Ok(run) => columns.add(name, length(&file), &run),
             Err(error) => skipped.push(error.to_string()),
         }
     }

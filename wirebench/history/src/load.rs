@@ -133,7 +133,7 @@ pub(super) fn load(history: Option<&Path>, beside: Beside) -> Result<TrendInput,
     if !beside.runs.is_empty() {
         let mut columns = Columns::of(PROVISIONAL);
         for run in &beside.runs {
-            columns.add("", run);
+            columns.add("", None, run);
         }
         stored.push(columns.finish());
     }

@@ -32,10 +32,10 @@ impl Columns {
         }
     }
 
-    /// Adds a run and the name of its file.
-    pub(super) fn add(&mut self, file: &str, run: &Run) {
+    /// Adds a run, with the name of its file and the length, if it is in one.
+    pub(super) fn add(&mut self, file: &str, bytes: Option<u64>, run: &Run) {
         let here = self.month.runs.len();
-        self.month.runs.push(stored_run(file, run));
+        self.month.runs.push(stored_run(file, bytes, run));
         for series in &run.series {
             let next = self.month.series.len();
             let index = *self.indices.entry(series.id.clone()).or_insert(next);
@@ -67,13 +67,6 @@ impl Columns {
         }
     }
 
-    /// Sets the length of the newest run's file.
-    pub(super) fn set_length(&mut self, bytes: Option<u64>) {
-        if let Some(run) = self.month.runs.last_mut() {
-            run.bytes = bytes;
-        }
-    }
-
     /// The month; every column has a place for each run.
     pub(super) fn finish(mut self) -> Month {
         let count = self.month.runs.len();
@@ -90,12 +83,12 @@ impl Columns {
     }
 }
 
-fn stored_run(file: &str, run: &Run) -> StoredRun {
+fn stored_run(file: &str, bytes: Option<u64>, run: &Run) -> StoredRun {
     let candidate = run.revision(Variant::Candidate);
     let reference = run.revision(Variant::Reference);
     StoredRun {
         file: file.to_owned(),
-        bytes: None,
+        bytes,
         id: run.id.clone(),
         commit: candidate.and_then(|one| one.commit.clone()).unwrap_or_default(),
         committed_at: candidate.and_then(|one| one.committed_at.clone()),
@@ -245,7 +238,7 @@ mod tests {
     fn values_are_medians_and_ratios_are_of_pairs() {
         use Variant::{Baseline, Candidate, Reference};
         let mut columns = Columns::of("2026-11");
-        columns.add("a.json", &run(&[(Candidate, 0, 500, false)]));
+        columns.add("a.json", None, &run(&[(Candidate, 0, 500, false)]));
         let rounds = [
             (Candidate, 0, 110, false),
             (Reference, 0, 100, false),
@@ -257,7 +250,7 @@ mod tests {
             (Candidate, 3, 120, false),
             (Baseline, 3, 1, false),
         ];
-        columns.add("b.json", &run(&rounds));
+        columns.add("b.json", None, &run(&rounds));
         let month = columns.finish();
         let found = cpu(&month);
         assert_eq!(found.values, [500.0, 120.0]);
@@ -284,7 +277,7 @@ mod tests {
         let mut columns = Columns::of("2026-11");
         for (file, value) in [("a", Some(16_148.23)), ("b", None), ("c", Some(16_313.0))] {
             made.series[0].counts = vec![counts(value)];
-            columns.add(file, &made);
+            columns.add(file, None, &made);
         }
         let month = columns.finish();
         let metrics = &month.series[0].metrics;
@@ -301,7 +294,7 @@ mod tests {
         let mut made = run(&[(Variant::Candidate, 0, 500, false)]);
         for (file, digest) in [("a", "1"), ("b", "1"), ("c", "2")] {
             made.series[0].digest = digest.into();
-            columns.add(file, &made);
+            columns.add(file, None, &made);
         }
         let month = columns.finish();
         let found: Vec<(usize, &str)> = month.series[0]
