@@ -33,7 +33,7 @@ pub struct FollowedHistory {
 }
 
 /// The pushes of one source, in commit order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SourceTimeline {
     /// `runs`, or `imported/NAME: SUITE`: the source of its traces.
     pub source: String,
@@ -105,9 +105,7 @@ pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> 
                 source: suite.source,
                 repository: imported.repository.clone(),
                 pushes: suite.timeline.pushes,
-                runs: Vec::new(),
-                provisional: Vec::new(),
-                failed: Vec::new(),
+                ..SourceTimeline::default()
             });
         }
     }

@@ -76,11 +76,10 @@ pub(super) fn conclude(unit: &str, tool: Option<&str>) -> ConcludedDirection {
         _ => None,
     };
     let of_unit = of_unit(unit);
-    let contradiction = of_unit
-        .zip(of_tool)
-        .is_some_and(|(of_unit, of_tool)| of_unit != of_tool);
     let because = match (of_unit, of_tool) {
-        (Some(_), _) if contradiction => format!("unit \"{unit}\", although the tool is {tool}"),
+        (Some(of_unit), Some(of_tool)) if of_unit != of_tool => {
+            format!("unit \"{unit}\", although the tool is {tool}")
+        }
         (Some(_), _) => format!("unit \"{unit}\""),
         (None, Some(_)) => format!("tool {tool}"),
         (None, None) if unit.is_empty() => "there is no unit".into(),
