@@ -31,8 +31,8 @@ impl Ssh {
     }
 
     /// Another command over the same connection, its output and errors piped.
-    pub(super) fn command_over_connection(&self, script: &str) -> anyhow::Result<Command> {
-        let mut command = self.command("no", script)?;
+    pub(super) fn command_over_connection(&self, script: &str) -> io::Result<Command> {
+        let mut command = self.command("no", script).map_err(io::Error::other)?;
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
     }

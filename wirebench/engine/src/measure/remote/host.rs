@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -166,7 +165,7 @@ impl Host {
         let hash = digest::sha256(&fs::read(file)?);
         let mut copied = self.copied_files.lock().unwrap_or_else(PoisonError::into_inner);
         if copied.get(path) != Some(&hash) {
-            let mut command = self.ssh_command(&program::receive_script(path))?;
+            let mut command = self.ssh.command_over_connection(&program::receive_script(path))?;
             program::upload(file, &hash, &mut command, interrupt)?;
             copied.insert(path.to_owned(), hash);
         }
@@ -178,7 +177,7 @@ impl Host {
     /// # Errors
     /// When it does not exist, cannot be written to this machine, or the connection is lost.
     pub(super) fn download(&self, path: &str, file: &Path) -> io::Result<()> {
-        let mut command = self.ssh_command(&shell_words::join(["cat", path]))?;
+        let mut command = self.ssh.command_over_connection(&shell_words::join(["cat", path]))?;
         let output = command.stdout(File::create(file)?).spawn()?.wait_with_output()?;
         if output.status.success() {
             return Ok(());
@@ -188,10 +187,6 @@ impl Host {
         Err(io::Error::other(format!(
             "what the load generator wrote cannot be brought from its host: {last}"
         )))
-    }
-
-    fn ssh_command(&self, script: &str) -> io::Result<Command> {
-        self.ssh.command_over_connection(script).map_err(io::Error::other)
     }
 
     /// Runs a command in the host's shell and returns its output.
@@ -325,8 +320,10 @@ impl Host {
         let program = self.copy_program(program, interrupt)?;
         self.run(&["rm", "-f", &self.load_file(files::RAW)])?;
         let argv: Vec<String> = iter::once(program).chain(args.iter().cloned()).collect();
-        let before = reaped_ticks(&self.shell);
-        Ok(self.start(&argv, env)?.with_ticks_before(before))
+        let ticks_before = reaped_ticks(&self.shell);
+        let mut process = self.start(&argv, env)?;
+        process.ticks_before = ticks_before;
+        Ok(process)
     }
 
     /// Bytes that a load generator has written on the host so far.

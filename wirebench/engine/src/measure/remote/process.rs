@@ -32,9 +32,8 @@ pub struct Process {
     started: Instant,
     /// Its exit status as a shell reports it, once it has ended.
     exit_status: OnceLock<i32>,
-    /// User and system time, in ticks, of the shell's reaped child processes before it was started; `None` if its CPU time is
-    /// not measured.
-    ticks_before: Option<[u64; 2]>,
+    /// The [`reaped_ticks`] before it was started; `None` if its CPU time is not measured.
+    pub(super) ticks_before: Option<[u64; 2]>,
 }
 
 impl Process {
@@ -70,12 +69,6 @@ impl Process {
     /// The name of the file with its `stdout` or `stderr`, in the run's folder on the host.
     pub(super) fn output(&self, stream: &str) -> String {
         format!("{}.{stream}", self.name)
-    }
-
-    /// The same process, whose CPU time is measured; `before` are the [`reaped_ticks`] before it was started.
-    pub(super) fn with_ticks_before(mut self, before: Option<[u64; 2]>) -> Self {
-        self.ticks_before = before;
-        self
     }
 
     /// CPU time of all its threads and of the child processes that it reaped, in steps of 10 ms; call it after its end. It
