@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
+use anyhow::{anyhow, bail};
 use serde_json::Value;
 
 use crate::deploy::Target;
@@ -93,13 +94,10 @@ impl Session<'_> {
     /// Describes the machine of the first server that is ready, and the images that run.
     fn describe(&mut self) {
         for target in self.targets.values().flatten() {
-            let Ok(pods) = target.ready_pods(self.cluster) else {
-                continue;
-            };
-            let Some(pod) = pods.first() else {
-                continue;
-            };
-            if let Ok(output) = self.cluster.run((pod, METER), record::HOST_SCRIPT, READ_TIMEOUT) {
+            if let Ok(pods) = target.ready_pods(self.cluster)
+                && let Some(pod) = pods.first()
+                && let Ok(output) = self.cluster.run((pod, METER), record::HOST_SCRIPT, READ_TIMEOUT)
+            {
                 self.recorder.run.host = record::host(&output.stdout, &self.version);
                 break;
             }
@@ -128,15 +126,17 @@ impl Session<'_> {
     }
 
     /// One round, and how long load ran.
-    fn round(&self, slot: Slot) -> (Round, Duration) {
+    ///
+    /// # Errors
+    /// When it cannot be measured; the message is the reason in the record.
+    fn round(&self, slot: Slot) -> anyhow::Result<(Round, Duration)> {
         let series = &self.spec.series[slot.series];
         let name = format!("raw/{:04}-{}", slot.position, series.id);
         let folder = self.recorder.folder.join(name);
-        let failed = |reason: String| (failed_round(slot, reason), Duration::ZERO);
         let target = match self.targets.get(&(series.server.name.clone(), slot.variant)) {
             Some(Ok(target)) => target,
-            Some(Err(reason)) => return failed(reason.clone()),
-            None => return failed(format!("no overlay runs server {}", series.server.name)),
+            Some(Err(reason)) => bail!("{reason}"),
+            None => bail!("no overlay runs server {}", series.server.name),
         };
         let context = RoundContext {
             session: self,
@@ -145,50 +145,16 @@ impl Session<'_> {
             target,
             folder: &folder,
         };
-        let (measured, outputs) = match context.measure() {
-            Ok(measured) => measured,
-            Err(error) => return failed(format!("{error:#}")),
-        };
-        match gather::gather(self.jq, series, &outputs) {
-            Err(error) => failed(error),
-            Ok(gathered) => {
-                let mut round = normalise::checked(series, slot, &measured, gathered.whole);
-                round.load_pods = gathered.pods;
-                let found = gathered.fault.into_iter();
-                round.refuse(found.map(|found| FailedCheck::LoadPods { found }).collect());
-                if round.status == RoundStatus::Ok && !self.spec.keep_raw {
-                    let _ = fs::remove_dir_all(&folder);
-                }
-                (round, measured.loading)
-            }
+        let (measured, outputs) = context.measure()?;
+        let gathered = gather::gather(self.jq, series, &outputs).map_err(|why| anyhow!(why))?;
+        let mut round = normalise::checked(series, slot, &measured, gathered.whole);
+        round.load_pods = gathered.pods;
+        let found = gathered.fault.into_iter();
+        round.refuse(found.map(|found| FailedCheck::LoadPods { found }).collect());
+        if round.status == RoundStatus::Ok && !self.spec.keep_raw {
+            let _ = fs::remove_dir_all(&folder);
         }
-    }
-
-    /// Measures the slots of one round. The deadline is checked between pairs only.
-    fn measure_pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
-        let mut before = None;
-        for slot in slots {
-            let is_new_pair = before != Some(slot.series);
-            if is_new_pair && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Ok(Ending::OutOfTime);
-            }
-            before = Some(slot.series);
-            if self.recorder.given_up(slot.series, slot.variant) {
-                continue;
-            }
-            let started = Instant::now();
-            let (mut round, loading) = self.round(*slot);
-            if self.cluster.interrupt.is_requested() {
-                return Ok(Ending::Interrupted);
-            }
-            round.took_ns = Some(nanos(started.elapsed()));
-            self.report(*slot, &round);
-            self.recorder.run.spent.load_ns += nanos(loading);
-            self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
-            self.recorder.run.series[slot.series].rounds.push(round);
-            self.recorder.conclude(true)?;
-        }
-        Ok(Ending::Whole)
+        Ok((round, measured.loading))
     }
 }
 
@@ -212,8 +178,33 @@ impl StagedRun for Session<'_> {
         members.map(|(index, _)| (index, variants.clone())).collect()
     }
 
+    /// The deadline is checked between pairs only.
     fn pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
-        self.measure_pass(slots, deadline)
+        let mut before = None;
+        for slot in slots {
+            let is_new_pair = before != Some(slot.series);
+            if is_new_pair && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(Ending::OutOfTime);
+            }
+            before = Some(slot.series);
+            if self.recorder.given_up(slot.series, slot.variant) {
+                continue;
+            }
+            let started = Instant::now();
+            let measured = self.round(*slot);
+            if self.cluster.interrupt.is_requested() {
+                return Ok(Ending::Interrupted);
+            }
+            let failed = |error| (failed_round(*slot, format!("{error:#}")), Duration::ZERO);
+            let (mut round, loading) = measured.unwrap_or_else(failed);
+            round.took_ns = Some(nanos(started.elapsed()));
+            self.report(*slot, &round);
+            self.recorder.run.spent.load_ns += nanos(loading);
+            self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
+            self.recorder.run.series[slot.series].rounds.push(round);
+            self.recorder.conclude(true)?;
+        }
+        Ok(Ending::Whole)
     }
 }
 
