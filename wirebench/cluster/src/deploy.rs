@@ -142,16 +142,10 @@ fn why(cluster: &Cluster, pods: &[Value]) -> String {
         return String::new();
     };
     let pod = pod_name(pod);
-    let words = match &fault.container {
-        Some(container) => cluster.log_tail(&pod, container),
-        None => String::new(),
-    };
-    let words = if words.is_empty() {
-        String::new()
-    } else {
-        format!(": {words}")
-    };
-    format!("; pod {pod}: {}{words}", fault.what)
+    let log = fault.container.map(|container| cluster.log_tail(&pod, &container));
+    let log = log.filter(|log| !log.is_empty());
+    let log = log.map_or_else(String::new, |log| format!(": {log}"));
+    format!("; pod {pod}: {}{log}", fault.what)
 }
 
 /// The reason why a pod is not ready.

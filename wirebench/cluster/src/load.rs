@@ -175,14 +175,10 @@ impl Done {
     }
 }
 
-/// The part of `whole` that pod `index` of `pods` gets: as equal as can be, the first pods one more.
-fn part(whole: u32, pods: u32, index: u32) -> u32 {
-    whole / pods + u32::from(index < whole % pods)
-}
-
 /// The load of pod `index` of `pods`. Numbers of requests follow the connections.
 pub(crate) fn share_of(load: &Load, pods: u32, index: u32) -> Load {
-    let share = |whole| part(whole, pods, index);
+    // As equal as can be: the first pods get one more.
+    let share = |whole: u32| whole / pods + u32::from(index < whole % pods);
     let connections = share(load.connections);
     let amount = match &load.amount {
         Amount::Requests(requests) => {
