@@ -55,12 +55,12 @@ pub fn is_version(text: &str) -> bool {
     words(text, 4, "patchlevel version release")
 }
 
-/// Few words, each known or with a digit, and no address.
 /// True if a list of words, parted by blanks, has this one.
 pub(super) fn has_word(list: &str, word: &str) -> bool {
     list.split(' ').any(|known| known == word)
 }
 
+/// Few words, each known or with a digit, and no address.
 fn words(text: &str, most: usize, known: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || "().,+-_#~".contains(c);
     // A part between dots that is all letters could be a part of an address.
