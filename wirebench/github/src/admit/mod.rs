@@ -17,7 +17,6 @@ use wirebench_record::comparison::{
     ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, LARGEST_MARGIN_PERCENT, Method, Presence, SCHEMA,
     SCHEMA_V1, Side, Verdict, WorkChange,
 };
-use wirebench_record::counts::Source;
 use wirebench_record::limit::JudgedLimit;
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::Note;
@@ -232,11 +231,7 @@ fn host(host: Host) -> Result<Host, Refusal> {
     let plain = |text: &String| names::is_machine(text);
     Ok(Host {
         cpu_model: host.cpu_model.filter(plain),
-        kernel: if plain(&host.kernel) {
-            host.kernel
-        } else {
-            "unknown kernel".into()
-        },
+        kernel: (Some(host.kernel).filter(plain)).unwrap_or_else(|| "unknown kernel".into()),
         image: host.image.filter(plain),
         ..host
     })
@@ -339,7 +334,7 @@ fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refus
     Ok(FunctionChange {
         function: name(&change.function),
         caller: change.caller.as_deref().map(function_name::function),
-        source: change.source.and_then(|source: Source| names::source(source)),
+        source: change.source.and_then(names::source),
         ..change
     })
 }

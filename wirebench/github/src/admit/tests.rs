@@ -3,6 +3,7 @@
 use super::*;
 use crate::strict;
 use wirebench_record::comparison::ComparedMetric;
+use wirebench_record::counts::Source;
 use wirebench_record::reason::{MetricReason, SeriesReason};
 use wirebench_testing::golden;
 
