@@ -31,7 +31,7 @@ pub(crate) struct Target {
     pub(crate) address: String,
     /// The name of the front's Deployment, and its container's port.
     pub(crate) front: (String, u16),
-    pods: usize,
+    pub(crate) pods: usize,
 }
 
 impl Target {
@@ -70,14 +70,6 @@ impl Target {
         })
     }
 
-    /// Waits until every pod is ready.
-    ///
-    /// # Errors
-    /// When a pod does not get ready in time, or cannot: with the reason, and the end of its log.
-    pub(crate) fn wait(&self, cluster: &Cluster) -> anyhow::Result<()> {
-        wait(cluster, &self.names.selector(), self.pods).map(drop)
-    }
-
     /// Opens a port of 127.0.0.1 that leads to a front pod; the pods given are ready.
     ///
     /// # Errors
@@ -110,7 +102,7 @@ impl Target {
 /// Waits until `count` pods that match a selector are ready, and returns their names.
 ///
 /// # Errors
-/// When a pod does not get ready in time, or cannot.
+/// When a pod does not get ready in time, or cannot: with the reason, and the end of its log.
 pub(crate) fn wait(cluster: &Cluster, selector: &str, count: usize) -> anyhow::Result<Vec<String>> {
     let deadline = Instant::now() + READY_TIMEOUT;
     loop {

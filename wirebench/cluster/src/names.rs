@@ -36,7 +36,13 @@ impl Names {
     /// The name in this run of an object that an overlay calls `name`. A name that would be too long is cut, and ends with a
     /// hash of all of it.
     pub(crate) fn of(&self, name: &str) -> String {
-        fit(&format!("{}{name}", self.prefix()))
+        let name = format!("{}{name}", self.prefix());
+        if name.len() <= LONGEST {
+            return name;
+        }
+        let hash = first_bytes(&name, 4);
+        let cut: String = name.chars().take(LONGEST - 1 - hash.len()).collect();
+        format!("{}-{hash}", cut.trim_end_matches('-'))
     }
 
     fn prefix(&self) -> String {
@@ -68,15 +74,6 @@ pub(crate) fn key(run: &str) -> String {
 /// The selector of all pods of the run with this key.
 pub(crate) fn selector(key: &str) -> String {
     format!("{RUN}={key}")
-}
-
-fn fit(name: &str) -> String {
-    if name.len() <= LONGEST {
-        return name.to_owned();
-    }
-    let hash = first_bytes(name, 4);
-    let cut: String = name.chars().take(LONGEST - 1 - hash.len()).collect();
-    format!("{}-{hash}", cut.trim_end_matches('-'))
 }
 
 #[cfg(test)]

@@ -247,18 +247,14 @@ impl Adaptation<'_> {
 fn add_variables(container: &mut Value, addresses: &[Address]) {
     let mut env = Vec::new();
     for Address { service, ip, port } in addresses {
-        let service = variable(service);
+        // The way Kubernetes writes it.
+        let service = service.to_ascii_uppercase().replace('-', "_");
         env.push(json!({"name": format!("{service}_SERVICE_HOST"), "value": ip}));
         env.push(json!({"name": format!("{service}_SERVICE_PORT"), "value": port.to_string()}));
     }
     let own = container["env"].as_array().cloned().unwrap_or_default();
     env.extend(own);
     container["env"] = json!(env);
-}
-
-/// A Service's name as a part of a variable, the way Kubernetes writes it.
-pub(crate) fn variable(service: &str) -> String {
-    service.to_ascii_uppercase().replace('-', "_")
 }
 
 /// An image without its tag and digest.

@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 
-use crate::deploy::Target;
+use crate::deploy::{Target, wait};
 use crate::kubectl::Cluster;
 use crate::load;
 use crate::names::RUN;
@@ -95,7 +95,7 @@ pub(crate) fn wait_until_ready(
     target: &Target,
     series: Option<&PlannedSeries<'_>>,
 ) -> anyhow::Result<()> {
-    target.wait(cluster)?;
+    wait(cluster, &target.names.selector(), target.pods)?;
     let Some(series) = series else {
         return Ok(());
     };
