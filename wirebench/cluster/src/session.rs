@@ -220,14 +220,10 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     let interrupt = Interrupt::watch()?;
     let (cluster, version) = Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref(), interrupt)?;
     let (id, folder) = new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
-    let owner = match Owner::make(&cluster, &key(&id), &spec.load.image) {
-        Ok(owner) => owner,
-        Err(error) => {
-            // No object was created: there is nothing to record.
-            let _ = fs::remove_dir_all(&folder);
-            return Err(error);
-        }
-    };
+    let owner = Owner::make(&cluster, &key(&id), &spec.load.image).inspect_err(|_| {
+        // No object was created: there is nothing to record.
+        let _ = fs::remove_dir_all(&folder);
+    })?;
     let reference = owner.reference.clone();
     let tools = vec![jq_version, tool_version("kubernetes", &version)];
     let session = Session {
