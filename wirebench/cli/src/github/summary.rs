@@ -2,7 +2,7 @@
 //! that a change made slower, and the comparison for the second stage.
 
 use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,11 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let folder = std::path::absolute(runs::folder_of(&root, args.run.as_deref())?)?;
     let run = runs::read(&folder.join("run.json"))?;
     let comparison = comparisons::read_if_any(&folder)?;
-    show(&(text(&run, comparison.as_ref()) + "\n\n" + &minutes(&run) + "\n"))?;
+    let shown = text(&run, comparison.as_ref()) + "\n\n" + &minutes(&run) + "\n";
+    match variable("GITHUB_STEP_SUMMARY") {
+        Some(file) => append(Path::new(&file), &shown)?,
+        None => print!("{shown}"),
+    }
     if let Some(file) = variable("GITHUB_OUTPUT") {
         let lines = outputs(comparison.as_ref(), &folder)?;
         append(Path::new(&file), &lines)?;
@@ -76,26 +80,10 @@ fn text(run: &Run, comparison: Option<&Comparison>) -> String {
     cut::within(&text, LIMIT, &format!("all of it is in {file} of the run"))
 }
 
-/// Appends to the job summary, or prints if there is none.
-fn show(text: &str) -> anyhow::Result<()> {
-    match variable("GITHUB_STEP_SUMMARY") {
-        Some(file) => append(Path::new(&file), text),
-        None => {
-            print!("{text}");
-            Ok(())
-        }
-    }
-}
-
 fn append(file: &Path, text: &str) -> anyhow::Result<()> {
-    let write = || {
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(file)?
-            .write_all(text.as_bytes())
-    };
-    write().with_context(|| format!("{}: cannot be written", file.display()))
+    let opened = File::options().append(true).create(true).open(file);
+    let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.with_context(|| format!("{}: cannot be written", file.display()))
 }
 
 /// Writes the comparison, without white space, as the only file of a folder.
@@ -118,21 +106,15 @@ fn hand_on(comparison: &Comparison, to: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// When a value has more than one line: a line break could add further outputs.
 fn outputs(comparison: Option<&Comparison>, folder: &Path) -> anyhow::Result<String> {
-    let verdict = comparison.map_or("none".into(), |comparison| word(&comparison.verdict));
+    // As it is written in the record; null without a comparison.
+    let verdict = serde_json::to_value(comparison.map(|comparison| comparison.verdict))?;
     let report = folder.join("report.md");
     let values = [
-        ("verdict", Some(&*verdict)),
+        ("verdict", Some(verdict.as_str().unwrap_or("none"))),
         ("run", folder.to_str()),
         ("report", report.to_str()),
     ];
     values.into_iter().map(|(name, value)| output(name, value)).collect()
-}
-
-/// A verdict as written in the record.
-fn word(verdict: &impl serde::Serialize) -> String {
-    let value = serde_json::to_value(verdict).ok();
-    let word = value.as_ref().and_then(serde_json::Value::as_str);
-    word.unwrap_or("none").to_owned()
 }
 
 fn output(name: &str, value: Option<&str>) -> anyhow::Result<String> {
