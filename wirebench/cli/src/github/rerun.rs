@@ -60,16 +60,10 @@ fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcom
         log::info!("nothing to do: /bench is answered for those who may write to the repository");
         return Ok(Outcome::Done);
     };
-    match asked.and_then(|asked| act(api, event, &asked, author, workflow)) {
-        Ok(sign) => {
-            react(api, comment.id, sign);
-            Ok(Outcome::Done)
-        }
-        Err(refusal) => {
-            react(api, comment.id, "confused");
-            Err(refusal.into())
-        }
-    }
+    let done = asked.and_then(|asked| act(api, event, &asked, author, workflow));
+    react(api, comment.id, done.as_ref().map_or("confused", |sign| sign));
+    done?;
+    Ok(Outcome::Done)
 }
 
 /// Does what a comment asks for, and returns the reaction to it.
