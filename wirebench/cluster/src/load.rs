@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::names::RUN;
 use crate::run_spec::{INPUTS, LoadPods, OUTPUTS};
-use wirebench_declare::args::{MissingValue, Values, expand};
+use wirebench_declare::args::{MissingValue, expand};
 use wirebench_declare::load::{LoadStage, Rate};
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::{Amount, Load};
@@ -76,8 +76,11 @@ pub(crate) fn body(series: usize) -> String {
     format!("bodies/{series}")
 }
 
-/// The values of the driver's placeholders in a pod, without the amount of load.
-pub(crate) fn values_of(series: &PlannedSeries, number: usize, address: &str) -> Values {
+/// The driver's command in a pod as a line for a shell, with its environment.
+///
+/// # Errors
+/// When an argument has no value.
+fn line(series: &PlannedSeries, number: usize, address: &str) -> Result<String, MissingValue> {
     let places = Locations {
         address,
         raw: &format!("{OUTPUTS}/{}", files::RAW),
@@ -90,20 +93,12 @@ pub(crate) fn values_of(series: &PlannedSeries, number: usize, address: &str) ->
     let mut values = values::of(series, &places);
     values::set_amount(&mut values, &series.load.amount);
     values::fill_request(&mut values, series, &Captured::new());
-    values
-}
-
-/// The driver's command as a line for a shell, with its environment.
-///
-/// # Errors
-/// When an argument has no value.
-pub(crate) fn line(series: &PlannedSeries, values: &Values) -> Result<String, MissingValue> {
-    let env = values::environment(series, values);
+    let env = values::environment(series, &values);
     let env = env.iter().map(|(name, value)| format!("{name}={value}"));
     let words = std::iter::once("env".to_owned())
         .chain(env)
         .chain(std::iter::once(series.driver.tool.program.clone()))
-        .chain(expand(&series.mode.args, values)?);
+        .chain(expand(&series.mode.args, &values)?);
     Ok(shell_words::join(words))
 }
 
@@ -130,7 +125,7 @@ pub(crate) fn warm_up(series: &PlannedSeries, number: usize, address: &str) -> R
         },
         ..series.clone()
     };
-    let line = line(&warm, &values_of(&warm, number, address))?;
+    let line = line(&warm, number, address)?;
     Ok(Some(format!(
         "cd {OUTPUTS} && rm -f {} && {line} >/dev/null",
         files::RAW
@@ -143,7 +138,7 @@ pub(crate) fn warm_up(series: &PlannedSeries, number: usize, address: &str) -> R
 /// # Errors
 /// When an argument has no value.
 pub(crate) fn load(series: &PlannedSeries, number: usize, address: &str, start: i64) -> Result<String, MissingValue> {
-    let line = line(series, &values_of(series, number, address))?;
+    let line = line(series, number, address)?;
     let (raw, stdout, stderr) = (files::RAW, files::STDOUT, files::STDERR);
     Ok(format!(
         "cd {OUTPUTS} && rm -f {raw} {stdout} {stderr}; while [ $(date +%s%N) -lt {start} ]; do sleep 0.01; done; \

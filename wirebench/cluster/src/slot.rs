@@ -50,7 +50,8 @@ impl RoundContext<'_> {
         let payload = forward
             .check(&request)
             .map_err(|error| anyhow!("before the load: {error:#}"))?;
-        let pods = wait(self.session.cluster, &self.load_selector(), self.pods() as usize)?;
+        let selector = format!("{},{ROLE}={CONTAINER}", selector(&key(&self.session.recorder.run.id)));
+        let pods = wait(self.session.cluster, &selector, self.session.spec.load.pods as usize)?;
         let began = Instant::now();
         self.warm_up(&pods)?;
         let (used, outputs, wall) = self.drive(&servers, &pods)?;
@@ -70,18 +71,10 @@ impl RoundContext<'_> {
         Ok((measured, outputs))
     }
 
-    fn pods(&self) -> u32 {
-        self.session.spec.load.pods
-    }
-
-    fn load_selector(&self) -> String {
-        format!("{},{ROLE}={CONTAINER}", selector(&key(&self.session.recorder.run.id)))
-    }
-
     fn warm_up(&self, pods: &[String]) -> anyhow::Result<()> {
         let (cluster, series) = (self.session.cluster, self.series);
         let (number, address) = (self.slot.series, &self.target.address);
-        let count = self.pods();
+        let count = self.session.spec.load.pods;
         at_once(pods, |index, pod| {
             let series = load::shared(series, count, index);
             let Some(script) = load::warm_up(&series, number, address)? else {
@@ -104,7 +97,7 @@ impl RoundContext<'_> {
     fn drive(&self, servers: &[String], pods: &[String]) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
         let (cluster, series) = (self.session.cluster, self.series);
         let (number, address) = (self.slot.series, &self.target.address);
-        let count = self.pods();
+        let count = self.session.spec.load.pods;
         let clocks = at_once(pods, |_, pod| cluster.compare_clock((pod, CONTAINER)))?;
         let before = self.read(servers)?;
         // A single pod has no other to wait for.
