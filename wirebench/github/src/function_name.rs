@@ -117,7 +117,7 @@ fn is_name(text: &str) -> bool {
 /// Whether each blank of a text is allowed between the words next to it.
 fn adjacent_words(text: &str, may_follow: impl Fn(&str, &str) -> bool) -> bool {
     let words: Vec<&str> = text.split(' ').collect();
-    words.windows(2).all(|pair| may_follow(pair[0], pair[1]))
+    words.array_windows().all(|[before, after]| may_follow(before, after))
 }
 
 /// The identifiers directly before and after a blank.

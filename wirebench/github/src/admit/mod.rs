@@ -128,8 +128,7 @@ pub fn checked(given: Comparison, of: &ComparedCommits) -> Result<Comparison, Re
 fn repeated(given: &str, measured: &str, head: &str) -> String {
     let mut words = vec!["wirebench", "run", "--baseline", measured, "--candidate", head];
     let given: Vec<&str> = given.split(' ').collect();
-    for pair in given.windows(2) {
-        let [flag, value] = pair else { continue };
+    for [flag, value] in given.array_windows() {
         let is_known = match *flag {
             "--profile" | "--scenario" | "--server" | "--driver" => wirebench_record::names::is_declarable(value),
             "--rounds" | "--seed" => value.parse::<u64>().is_ok(),
