@@ -76,8 +76,7 @@ fn quantiles(suite: &mut Suite) {
     }
     for mut members in families.into_values() {
         members.sort_by(|one, other| one.0.total_cmp(&other.0));
-        for pair in members.windows(2) {
-            let [(_, lower), (_, higher)] = [pair[0], pair[1]];
+        for &[(_, lower), (_, higher)] in members.array_windows() {
             for run in impossible(&suite.series[lower], &suite.series[higher]) {
                 for index in [lower, higher] {
                     suite.series[index].unsound.push(run);
