@@ -53,12 +53,9 @@ impl NotImported {
 struct File<'a> {
     #[serde(default, rename = "repoUrl")]
     repo_url: Option<String>,
-    #[serde(borrow)]
-    entries: Entries<'a>,
+    #[serde(borrow, deserialize_with = "entries")]
+    entries: Vec<(String, Vec<Run<'a>>)>,
 }
-
-/// Suites in the file's order; names may repeat.
-struct Entries<'a>(Vec<(String, Vec<Run<'a>>)>);
 
 #[derive(Deserialize)]
 struct Run<'a> {
@@ -100,26 +97,21 @@ struct Bench<'a> {
     unit: Option<String>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Suites;
-        impl<'de> Visitor<'de> for Suites {
-            type Value = Entries<'de>;
+/// Reads the suites in the file's order; names may repeat.
+fn entries<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Vec<Run<'de>>)>, D::Error> {
+    struct Suites;
+    impl<'de> Visitor<'de> for Suites {
+        type Value = Vec<(String, Vec<Run<'de>>)>;
 
-            fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
-                to.write_str("suites by name")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut suites = Vec::new();
-                while let Some(suite) = map.next_entry()? {
-                    suites.push(suite);
-                }
-                Ok(Entries(suites))
-            }
+        fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+            to.write_str("suites by name")
         }
-        from.deserialize_map(Suites)
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            std::iter::from_fn(|| map.next_entry().transpose()).collect()
+        }
     }
+    from.deserialize_map(Suites)
 }
 
 /// Reads a data file.
@@ -132,7 +124,7 @@ pub fn parse(text: &str) -> Result<Imported, NotImported> {
     let (data, quoted) = quote_literals(data);
     let file: File = serde_json::from_str(&data).map_err(|error| error_of(text, start, &data, &quoted, &error))?;
     within_bounds(&file)?;
-    if file.entries.0.iter().all(|(_, runs)| runs.is_empty()) {
+    if file.entries.iter().all(|(_, runs)| runs.is_empty()) {
         let message = "holds no runs: its \"entries\" are empty, so there is nothing to import; is it the file that the benchmark's job writes?";
         return Err(NotImported(message.to_owned()));
     }
@@ -141,7 +133,7 @@ pub fn parse(text: &str) -> Result<Imported, NotImported> {
         format: "github-action-benchmark".into(),
         repository: file.repo_url.as_deref().and_then(repository),
         sha256: Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect(),
-        suites: (file.entries.0.into_iter())
+        suites: (file.entries.into_iter())
             .map(|(name, runs)| suite(name, runs))
             .collect(),
     })
@@ -170,7 +162,7 @@ fn line(text: &str) -> Option<String> {
 /// Checks the limits. A series takes up a value in every run of its suite, also where it has no value.
 fn within_bounds(file: &File) -> Result<(), NotImported> {
     let (mut all_runs, mut all_values) = (0_usize, 0_usize);
-    for (name, runs) in &file.entries.0 {
+    for (name, runs) in &file.entries {
         check_length("the name of a suite", name)?;
         runs.iter().try_for_each(check_lengths)?;
         let mut occurrences: HashMap<&str, usize> = HashMap::new();
