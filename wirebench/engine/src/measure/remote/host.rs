@@ -234,45 +234,7 @@ impl Host {
             .find(|port| !used.contains(port));
         free.ok_or_else(|| io::Error::other("no port is free on the other host"))
     }
-}
 
-/// What to do about something that a host lacks, by the name that shell.sh prints.
-fn advice_for(what: &str) -> &'static str {
-    match what {
-        "/proc" => "servers are measured on Linux only",
-        "room" => "free some space there in its folder for temporary files",
-        _ => "install coreutils and util-linux there, or busybox",
-    }
-}
-
-/// The first port of outgoing connections (from `ip_local_port_range`), and the ports in use (from the kernel's tables).
-fn parse_ports(output: &str) -> (u16, HashSet<u16>) {
-    let outgoing = output.split_whitespace().next().and_then(|word| word.parse().ok());
-    let used = output.lines().filter_map(|line| Some(socket(line)?.0));
-    (outgoing.unwrap_or(32_768), used.collect())
-}
-
-/// How often the clock is read.
-const READINGS: usize = 5;
-
-/// Compares the clocks; `None` if the host's `date` does not print nanoseconds.
-///
-/// # Errors
-/// When the connection is lost.
-pub(super) fn compare_clocks(shell: &Shell) -> io::Result<Option<Clock>> {
-    let mut readings = Vec::new();
-    for _ in 0..READINGS {
-        let sent = now_ns();
-        let output = shell.run("date +%s%N")?;
-        let received = now_ns();
-        if let Ok(remote) = output.trim().parse() {
-            readings.push(Reading { sent, remote, received });
-        }
-    }
-    Ok(Clock::compare(&readings))
-}
-
-impl Host {
     /// The path on the host of a file that a load generator reads or writes.
     pub(in crate::measure) fn load_file(&self, name: &str) -> String {
         format!("{}/load/{name}", self.facts.folder)
@@ -351,6 +313,42 @@ impl Host {
         }
         self.run(&["rm", "-f", &stdout, &stderr, &raw]).map(drop)
     }
+}
+
+/// What to do about something that a host lacks, by the name that shell.sh prints.
+fn advice_for(what: &str) -> &'static str {
+    match what {
+        "/proc" => "servers are measured on Linux only",
+        "room" => "free some space there in its folder for temporary files",
+        _ => "install coreutils and util-linux there, or busybox",
+    }
+}
+
+/// The first port of outgoing connections (from `ip_local_port_range`), and the ports in use (from the kernel's tables).
+fn parse_ports(output: &str) -> (u16, HashSet<u16>) {
+    let outgoing = output.split_whitespace().next().and_then(|word| word.parse().ok());
+    let used = output.lines().filter_map(|line| Some(socket(line)?.0));
+    (outgoing.unwrap_or(32_768), used.collect())
+}
+
+/// How often the clock is read.
+const READINGS: usize = 5;
+
+/// Compares the clocks; `None` if the host's `date` does not print nanoseconds.
+///
+/// # Errors
+/// When the connection is lost.
+pub(super) fn compare_clocks(shell: &Shell) -> io::Result<Option<Clock>> {
+    let mut readings = Vec::new();
+    for _ in 0..READINGS {
+        let sent = now_ns();
+        let output = shell.run("date +%s%N")?;
+        let received = now_ns();
+        if let Ok(remote) = output.trim().parse() {
+            readings.push(Reading { sent, remote, received });
+        }
+    }
+    Ok(Clock::compare(&readings))
 }
 
 #[cfg(test)]
