@@ -94,11 +94,6 @@ impl<'a> Site<'a> {
         self.input.followed.facts.synthetic.is_some()
     }
 
-    /// When the site was built: `2026-11-21 17:24 UTC`.
-    pub(super) fn made(&self) -> String {
-        self.input.now.strftime("%Y-%m-%d %H:%M UTC").to_string()
-    }
-
     /// When the newest measured push was made; when the page was built, if no commit came after that push. `None` without a
     /// push, and for a history that is made up.
     pub(super) fn measured_until(&self) -> Option<Timestamp> {
@@ -282,13 +277,6 @@ pub struct Input<'a> {
     pub untested: Option<usize>,
     /// gnuplot, which draws the pictures of pasted links; without it the pages name none.
     pub gnuplot: Option<PathBuf>,
-}
-
-impl Input<'_> {
-    /// The comparisons of the runs that have one.
-    pub(super) fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
-        self.runs.iter().filter_map(|paged| paged.comparison.as_ref())
-    }
 }
 
 // The code of a variant as pages show it: its commit with a link, its message and author, its name, and whether files were modified.

@@ -17,7 +17,11 @@ use wirebench_stats::quantile::median;
 pub(super) const PAGE: SitePage = SitePage::new("health.html", "Health", |frame| {
     let (input, sources) = (frame.site.input, frame.site.sources);
     let runs: Vec<&Run> = input.runs.iter().map(|paged| &paged.run).collect();
-    let comparisons: Vec<&Comparison> = input.comparisons().collect();
+    let comparisons: Vec<&Comparison> = input
+        .runs
+        .iter()
+        .filter_map(|paged| paged.comparison.as_ref())
+        .collect();
     render(frame, &runs, &comparisons, (&input.followed.trend, sources))
 });
 
