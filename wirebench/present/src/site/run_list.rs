@@ -50,28 +50,23 @@ impl<'a> ListedRun<'a> {
     }
 }
 
-/// Newest first.
-fn newest_first<'a>(runs: &'a [ListedRun]) -> Vec<&'a ListedRun<'a>> {
-    let mut sorted: Vec<&ListedRun> = runs.iter().collect();
-    sorted.sort_by_key(|one| Reverse((&one.run.started_at, &one.run.id)));
-    sorted
-}
-
 #[derive(Template)]
 #[template(path = "run_list.html")]
 struct Page<'a> {
     frame: Frame<'a>,
     /// How many runs there are, and how many regressed against their baselines.
     headline: String,
+    /// The newest first.
     runs: Vec<&'a ListedRun<'a>>,
 }
 
 fn render(frame: Frame, runs: &[ListedRun]) -> Result<String, askama::Error> {
-    let judged: Vec<&ListedRun> = runs.iter().filter(|run| run.verdict.is_some()).collect();
+    let mut runs: Vec<&ListedRun> = runs.iter().collect();
+    runs.sort_by_key(|one| Reverse((&one.run.started_at, &one.run.id)));
+    let verdicts = || runs.iter().filter_map(|run| run.verdict.as_ref());
     let worse = class(RowStatus::Regressed);
-    let verdicts = judged.iter().filter_map(|run| run.verdict.as_ref());
-    let regressed = verdicts.filter(|(_, class)| *class == worse).count();
-    let headline = match (runs.len(), judged.len()) {
+    let regressed = verdicts().filter(|(_, class)| *class == worse).count();
+    let headline = match (runs.len(), verdicts().count()) {
         (0, _) => "No run yet".to_owned(),
         (all, 0) => format!("{}, none beside a baseline", plural(all, "run")),
         (all, judged) => format!(
@@ -79,12 +74,7 @@ fn render(frame: Frame, runs: &[ListedRun]) -> Result<String, askama::Error> {
             plural(all, "run")
         ),
     };
-    Page {
-        frame,
-        headline,
-        runs: newest_first(runs),
-    }
-    .render()
+    Page { frame, headline, runs }.render()
 }
 
 #[cfg(test)]
