@@ -4,11 +4,13 @@ mod counts;
 mod report;
 mod rounds;
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 
 pub use self::report::report;
 use crate::report::format::{bytes, count, plural, time, tools};
-use crate::report::pacing::{figures, offered, steps as tried};
+use crate::report::pacing::{figures, offered, steps};
 use crate::report::run_view::{machines, time_spent};
 use crate::report::{cells, escape, status};
 use crate::site::frame::{Frame, Revision, Site};
@@ -106,14 +108,8 @@ struct SeriesView {
 
 impl View {
     fn of(run: &Run, site: Option<&Site>) -> Self {
-        let mut variants: Vec<Variant> = run
-            .series
-            .iter()
-            .flat_map(|series| &series.rounds)
-            .map(|round| round.variant)
-            .collect();
-        variants.sort_unstable();
-        variants.dedup();
+        let rounds = run.series.iter().flat_map(|series| &series.rounds);
+        let variants: BTreeSet<Variant> = rounds.map(|round| round.variant).collect();
         let mut number = 0;
         let mut sections: Vec<SectionView> = Vec::new();
         for section in self::sections(run) {
@@ -137,7 +133,7 @@ impl View {
             stages: (run.stages.iter())
                 .map(|stage| format!("Stage {}: {}", stage.number, sentence(&stage.why)))
                 .collect(),
-            environment: environment(run).into_iter().chain(this_run(run)).collect(),
+            environment: environment(run),
             repeat: escape::command(&run.repeat),
             legend: if variants.len() > 1 {
                 variants.into_iter().map(mark).collect()
@@ -212,24 +208,20 @@ impl SeriesView {
 
 /// The cells of a series in the table at the top.
 fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
-    let labels = ["good answers/s", "± %", "p50", "p99", "server CPU/req"];
-    let cells: [String; 5] = if start_up {
-        let [p50, _] = cells::start_up(row);
-        ["–".into(), "–".into(), p50, "–".into(), "–".into()]
-    } else {
-        let median = |metric| cells::median(row, metric);
-        [
-            median(Metric::Throughput),
-            cells::half_range(row),
-            median(Metric::LatencyP50),
-            median(Metric::LatencyP99),
-            median(Metric::ServerCpu),
-        ]
-    };
-    let mut cells = cells
-        .into_iter()
-        .map(|cell| if cell == "–" { String::new() } else { cell });
-    labels.map(|label| (label, cells.next().unwrap_or_default()))
+    let median = |metric| cells::median(row, metric);
+    let figures = [
+        ("good answers/s", median(Metric::Throughput)),
+        ("± %", cells::half_range(row)),
+        ("p50", median(Metric::LatencyP50)),
+        ("p99", median(Metric::LatencyP99)),
+        ("server CPU/req", median(Metric::ServerCpu)),
+    ];
+    figures.map(|(label, cell)| match cell.as_str() {
+        "–" => (label, String::new()),
+        // Nothing loads the server: only the time of a start, or of an iteration, has a meaning.
+        _ if start_up && label != "p50" => (label, String::new()),
+        _ => (label, cell),
+    })
 }
 
 /// The most frequent errors of all rounds: how often, and the kind.
@@ -237,12 +229,6 @@ fn errors(series: &Series) -> Vec<(String, String)> {
     let all = errors_by_kind(series).into_iter().take(10);
     all.map(|(kind, number)| (count(number as f64), sentence(kind)))
         .collect()
-}
-
-/// The steps of its searches, their reasons made safe to show.
-fn steps(series: &Series) -> Vec<[String; 5]> {
-    let safe = |[round, rate, achieved, p99, went]: [String; 5]| [round, rate, achieved, p99, sentence(&went)];
-    tried(series).into_iter().map(safe).collect()
 }
 
 /// Remarks on a series: its offered rate, a missing variant, a changed digest, a self-test.
@@ -272,7 +258,7 @@ fn remarks(row: &Row) -> Vec<String> {
     remarks
 }
 
-/// The machine, the programs and the times.
+/// The machine, the programs, and what differs from run to run on the same machine.
 fn environment(run: &Run) -> Vec<(&'static str, String)> {
     let host = &run.host;
     let mut facts = machines(run, HTML);
@@ -281,21 +267,14 @@ fn environment(run: &Run) -> Vec<(&'static str, String)> {
     facts.extend(mtu.map(|mtu| ("loopback MTU", bytes(f64::from(mtu)))));
     facts.push(("programs", tools(&run.tools)));
     let rounds = plural(run.rounds_planned as usize, "round");
-    facts.push((
-        "profile",
-        format!("{}, {rounds} planned for each series", name(&run.profile)),
-    ));
-    facts
-}
-
-/// What differs from run to run on the same machine.
-fn this_run(run: &Run) -> Vec<(&'static str, String)> {
-    let mut facts = vec![
+    let profile = format!("{}, {rounds} planned for each series", name(&run.profile));
+    facts.extend([
+        ("profile", profile),
         ("seed", run.seed.to_string()),
         ("started by", name(&run.trigger)),
         ("started", instant(&run.started_at)),
         ("finished", instant(&run.finished_at)),
-    ];
+    ]);
     facts.extend(time_spent(run).map(|spent| ("time", spent)));
     facts
 }

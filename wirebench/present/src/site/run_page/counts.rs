@@ -7,7 +7,7 @@ use crate::report::format::{figure, number, three_digits};
 use crate::report::status;
 use crate::site::run_page::rounds::VARIANTS;
 use crate::site::shown::{HTML, name};
-use wirebench_record::counts::{Counts, SHOWN_FUNCTIONS};
+use wirebench_record::counts::{Counts, FunctionCost, SHOWN_FUNCTIONS};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Series, Variant};
 
@@ -23,18 +23,14 @@ pub(super) struct Counted {
     /// A label and a cell for each variant.
     pub(super) figures: Vec<(&'static str, Vec<String>)>,
     pub(super) syscalls: Vec<(String, Vec<String>)>,
-    pub(super) functions: Vec<Functions>,
+    /// The costliest functions by each count, after the label of the count.
+    pub(super) functions: Vec<(&'static str, Vec<Function>)>,
     /// What is missing, and what to know.
     pub(super) remarks: Vec<String>,
 }
 
-/// The costliest functions by one count.
-#[derive(Debug)]
-pub(super) struct Functions {
-    pub(super) label: &'static str,
-    /// Name, where it is in the project's own sources (empty when that is not known), cost, and share of the whole.
-    pub(super) lines: Vec<[String; 4]>,
-}
+/// A function's name, where it is in the project's own sources (empty when that is not known), cost, and share of the whole.
+type Function = [String; 4];
 
 impl Counted {
     pub(super) fn of(series: &Series, place: usize) -> Self {
@@ -45,6 +41,10 @@ impl Counted {
         let metrics = Metric::COUNTED
             .into_iter()
             .filter(|metric| counts.iter().any(|one| one.figure(*metric).is_some()));
+        let figures = |metric: Metric| {
+            let cells = counts.iter().map(|one| cell(one.figure(metric)));
+            (metric.label(), cells.collect())
+        };
         let names: BTreeSet<&String> = counts.iter().flat_map(|one| one.syscalls.keys()).collect();
         let call = |one: &&Counts, call: &String| one.syscalls.get(call).map_or("–".into(), |count| number(*count));
         Self {
@@ -52,14 +52,7 @@ impl Counted {
             id: name(&series.id),
             check: status::of_series(series.status).1,
             variants: counts.iter().map(|one| one.variant.name()).collect(),
-            figures: metrics
-                .map(|metric| {
-                    (
-                        metric.label(),
-                        counts.iter().map(|one| cell(one.figure(metric))).collect(),
-                    )
-                })
-                .collect(),
+            figures: metrics.map(figures).collect(),
             syscalls: (names.into_iter())
                 .map(|called| (name(called), counts.iter().map(|one| call(one, called)).collect()))
                 .collect(),
@@ -69,31 +62,20 @@ impl Counted {
     }
 }
 
-fn functions(counts: &Counts) -> Vec<Functions> {
+fn functions(counts: &Counts) -> Vec<(&'static str, Vec<Function>)> {
     let metrics: BTreeSet<Metric> = counts.functions.iter().map(|cost| cost.metric).collect();
     let table = |metric: Metric| {
-        let whole = counts
-            .value(metric)
-            .map(|(value, _)| value)
-            .filter(|value| *value > 0.0);
-        let costs = counts
-            .functions
-            .iter()
-            .filter(|cost| cost.metric == metric)
-            .take(SHOWN_FUNCTIONS);
-        Functions {
-            label: metric.label(),
-            lines: costs
-                .map(|cost| {
-                    let share = whole.map_or("–".into(), |whole| {
-                        format!("{} %", three_digits(cost.cost / whole * 100.0))
-                    });
-                    let place = cost.source.as_ref();
-                    let place = place.map_or_else(String::new, |place| name(&format!("{}:{}", place.file, place.line)));
-                    [name(&cost.function), place, figure(metric, cost.cost), share]
-                })
-                .collect(),
-        }
+        let whole = counts.value(metric).filter(|(value, _)| *value > 0.0);
+        let function = |cost: &FunctionCost| {
+            let share = whole.map_or("–".into(), |(whole, _)| {
+                format!("{} %", three_digits(cost.cost / whole * 100.0))
+            });
+            let place = cost.source.as_ref();
+            let place = place.map_or_else(String::new, |place| name(&format!("{}:{}", place.file, place.line)));
+            [name(&cost.function), place, figure(metric, cost.cost), share]
+        };
+        let costs = counts.functions.iter().filter(|cost| cost.metric == metric);
+        (metric.label(), costs.take(SHOWN_FUNCTIONS).map(function).collect())
     };
     metrics.into_iter().map(table).collect()
 }

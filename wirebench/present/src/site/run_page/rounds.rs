@@ -1,5 +1,7 @@
 //! The rounds of a series as a table, one line each, with every number that was measured; and each as a mark in a picture.
 
+use std::collections::BTreeSet;
+
 use crate::report::format::{count, direction, figure, plural, three_digits, time};
 use crate::site::scale::Linear;
 use crate::site::shown::{name, sentence};
@@ -284,16 +286,13 @@ struct Places {
 
 impl Places {
     fn of(series: &Series) -> Self {
-        let (mut numbers, mut variants) = (Vec::new(), Vec::new());
-        for round in &series.rounds {
-            numbers.push((round.stage, round.round));
-            variants.push(round.variant);
+        let rounds = || series.rounds.iter();
+        let numbers: BTreeSet<(u32, u32)> = rounds().map(|round| (round.stage, round.round)).collect();
+        let variants: BTreeSet<Variant> = rounds().map(|round| round.variant).collect();
+        Self {
+            numbers: numbers.into_iter().collect(),
+            variants: variants.into_iter().collect(),
         }
-        numbers.sort_unstable();
-        numbers.dedup();
-        variants.sort_unstable();
-        variants.dedup();
-        Self { numbers, variants }
     }
 
     fn at(&self, round: &Round) -> f64 {
