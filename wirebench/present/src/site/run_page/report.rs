@@ -20,7 +20,6 @@ const STYLE: &str = concat!(
 #[template(path = "report.html")]
 struct Page<'a> {
     title: String,
-    style: &'static str,
     view: View,
     compared: Option<compare::View<'a>>,
 }
@@ -37,13 +36,7 @@ pub fn report(run: &Run, comparison: Option<&Comparison>) -> Result<String, aska
         Some(compared) => format!("{}, run {}", compared.shared.verdict, view.id),
         None => format!("Run {}", view.id),
     };
-    Page {
-        title,
-        style: STYLE,
-        view,
-        compared,
-    }
-    .render()
+    Page { title, view, compared }.render()
 }
 
 #[cfg(test)]
