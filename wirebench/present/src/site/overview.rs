@@ -32,15 +32,11 @@ struct Page<'a> {
     /// The answer: what is worse, and since when.
     headline: String,
     class: &'static str,
-    /// Why the newest run may be too old to go by.
-    stale: Option<String>,
     /// When the newest run was, for scripts: a site that nobody builds anew becomes stale too. Empty without a run.
     newest: String,
     sources: Vec<SourceView<'a>>,
     /// What the newest run measured, until there are verdicts.
     first: Option<FirstNumbers>,
-    /// Files of the history that were left out, and why.
-    skipped: Vec<String>,
 }
 
 struct SourceView<'a> {
@@ -151,7 +147,6 @@ impl Tally {
 struct MetricRow<'a> {
     series: &'a Series<'a>,
     drawn: &'a Drawn<'a>,
-    remark: String,
 }
 
 /// What the name of an imported benchmark begins with: up to the first sign that ends a word.
@@ -170,11 +165,9 @@ fn render(frame: Frame) -> Result<String, askama::Error> {
         frame,
         headline,
         class,
-        stale: site.stale(),
         newest: (site.measured_until()).map_or_else(String::new, |until| until.to_string()),
         sources,
         first: newest.and_then(|paged| FirstNumbers::of(&paged.run)),
-        skipped: site.input.followed.trend.skipped.clone(),
     }
     .render()
 }
@@ -205,7 +198,7 @@ fn headline(sources: &[SourceView]) -> (String, &'static str) {
 fn source_view<'a>(site: &'a Site, source: &'a Source) -> SourceView<'a> {
     let rows = source.series.iter();
     let mut rows: Vec<MetricRow> = rows
-        .flat_map(|series| series.metrics.iter().map(move |drawn| metric_row(series, drawn)))
+        .flat_map(|series| series.metrics.iter().map(move |drawn| MetricRow { series, drawn }))
         .collect();
     rows.sort_by_key(MetricRow::order);
     let now = |status: &str| matches!(status, "accepted" | "better" | "unknown");
@@ -260,21 +253,17 @@ fn first_runs(source: &Source, rows: &[MetricRow]) -> Option<String> {
     (early && missing > 0).then(|| format!("{} until verdicts.", plural(missing, "more run")))
 }
 
-fn metric_row<'a>(series: &'a Series, drawn: &'a Drawn) -> MetricRow<'a> {
-    MetricRow {
-        series,
-        drawn,
-        // The sentence above the table says it of all of them.
-        remark: match drawn.stands.standing {
-            Standing::Few => String::new(),
-            _ => drawn.remark(),
-        },
-    }
-}
-
 impl MetricRow<'_> {
     fn href(&self) -> String {
         format!("series/{}.html?metric={}", self.series.page, self.drawn.word)
+    }
+
+    fn remark(&self) -> String {
+        match self.drawn.stands.standing {
+            // The sentence above the table says it of all of them.
+            Standing::Few => String::new(),
+            _ => self.drawn.remark(),
+        }
     }
 
     /// The worst first, then the largest change, in hundredths of a percent.
