@@ -8,6 +8,7 @@ use crate::site::badges;
 use crate::site::causes::{ChangePointView, of_series};
 use crate::site::frame::{Frame, Site, commit_url, pull_url};
 use crate::site::gather::{Drawn, Series, Source, day};
+use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Push;
 
@@ -18,9 +19,14 @@ const NEWEST: usize = 20;
 #[template(path = "series.html")]
 struct Page<'a> {
     frame: Frame<'a>,
+    source: &'a Source<'a>,
     series: &'a Series<'a>,
-    first: Metric<'a>,
-    others: Vec<Metric<'a>>,
+    first: &'a Drawn<'a>,
+    others: &'a [Drawn<'a>],
+    /// Unit, direction, and what a point of the first metric is.
+    caption: String,
+    /// What the page says of the first metric.
+    fact: String,
     steps: Vec<ChangePointView<'a>>,
     breaks: Vec<(String, String)>,
     commits: Vec<Commit<'a>>,
@@ -29,12 +35,6 @@ struct Page<'a> {
     ratios: bool,
     unsound: Option<String>,
     badge: String,
-}
-
-struct Metric<'a> {
-    drawn: &'a Drawn<'a>,
-    caption: String,
-    fact: String,
 }
 
 struct Commit<'a> {
@@ -63,9 +63,12 @@ pub(super) fn render(site: &Site, source: &Source, series: &Series) -> Result<St
             image: (site.previews.series.get(&series.page)).or(site.previews.site.as_ref()),
             ..site.frame(series.name, "../", "")
         },
+        source,
         series,
-        first: metric(source, first),
-        others: others.iter().map(|drawn| metric(source, drawn)).collect(),
+        first,
+        others,
+        caption: caption(source, first),
+        fact: fact(source, first),
         steps: of_series(site, source, series),
         breaks: breaks(first),
         messages: source.line.pushes.iter().any(|push| push.message.is_some()),
@@ -75,14 +78,6 @@ pub(super) fn render(site: &Site, source: &Source, series: &Series) -> Result<St
         badge: badges::markdown(site, series),
     }
     .render()
-}
-
-fn metric<'a>(source: &Source, drawn: &'a Drawn) -> Metric<'a> {
-    Metric {
-        drawn,
-        caption: caption(source, drawn),
-        fact: fact(source, drawn),
-    }
 }
 
 /// Unit, direction, and what a point is.
@@ -95,10 +90,7 @@ fn caption(source: &Source, drawn: &Drawn) -> String {
         "" => "nothing says which way is better".to_owned(),
         direction => direction.to_owned(),
     };
-    let counted = drawn
-        .trace
-        .metric
-        .is_some_and(wirebench_record::metric::Metric::is_counted);
+    let counted = drawn.trace.metric.is_some_and(Metric::is_counted);
     let point = match (drawn.trace.metric, &drawn.reference) {
         (None, _) => "A point is one run's value.".to_owned(),
         (Some(_), _) if counted => "A point is what was counted in one run; whiskers are its spread.".to_owned(),
@@ -130,11 +122,9 @@ fn fact(source: &Source, drawn: &Drawn) -> String {
         None => format!("{verdict}: {}{value}, no step since {since}.", drawn.what()),
     };
     let noise = drawn.trace.segments.last().and_then(|segment| segment.noise.as_ref());
-    let noise: Vec<String> = noise.map(kinds).unwrap_or_default();
-    let noise = if noise.is_empty() {
-        String::new()
-    } else {
-        format!(" Its noise: {}.", noise.join(", "))
+    let noise = match noise.map(kinds).unwrap_or_default().join(", ") {
+        kinds if kinds.is_empty() => kinds,
+        kinds => format!(" Its noise: {kinds}."),
     };
     let seen = match drawn.resolvable() {
         Some(percent) if percent > TOO_NOISY => " It is too noisy to judge.".to_owned(),
@@ -154,20 +144,17 @@ fn fact(source: &Source, drawn: &Drawn) -> String {
 /// Since when the newest level holds: since the oldest open regression, as on the overview, else since the mark.
 fn since(source: &Source, drawn: &Drawn) -> String {
     let oldest = drawn.trace.change_points().find(|step| step.open);
-    oldest.map_or_else(
-        || source.mark.name.clone(),
-        |step| format!("{} ({})", short(&step.first_after), day(&step.first_after)),
-    )
+    oldest.map_or_else(|| source.mark.name.clone(), |step| commit_and_day(&step.first_after))
 }
 
-fn short(push: &Push) -> String {
-    short_commit(&push.commit).to_owned()
+fn commit_and_day(push: &Push) -> String {
+    format!("{} ({})", short_commit(&push.commit), day(push))
 }
 
 fn breaks(drawn: &Drawn) -> Vec<(String, String)> {
     let broken = drawn.trace.segments.iter().filter_map(|segment| {
         let why = segment.broken_by.clone()?;
-        Some((format!("{} ({})", short(&segment.first), day(&segment.first)), why))
+        Some((commit_and_day(&segment.first), why))
     });
     broken.collect()
 }
