@@ -219,7 +219,7 @@ fn unsorted<'a>(site: &Site, source: &Source, series: &'a Series) -> Vec<ChangeP
                     verdict: verdict(standing),
                     after_mark: current && at > source.mark.at,
                     size: change(point.change_percent),
-                    course: spark::around(drawn.judged(), (first, at, last)),
+                    course: spark::around(drawn.values.judged(), (first, at, last)),
                     href: format!("series/{}.html?metric={}&pin={pin}", series.page, drawn.word),
                     change: with_interval(point.change_percent, point.low_percent, point.high_percent),
                     url: site.range_url(source.line, before, up_to),

@@ -138,7 +138,7 @@ fn picture(
     let mut steps = segments.flat_map(|segment| segment.change_points.iter().map(move |point| (segment, point)));
     let (segment, point) = steps.rfind(|(_, point)| wanted(point))?;
     let (step, (first, last)) = (point.places.first_after, segment.places);
-    let values = drawn.judged();
+    let values = drawn.values.judged();
     let from = step.saturating_sub(AROUND.0).max(first);
     let end = (step + AROUND.1).min(last + 1).min(values.len());
     let before = level(values.get(from..step)?)?;

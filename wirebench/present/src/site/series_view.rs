@@ -4,7 +4,7 @@ use crate::report::format::{change, direction, figure, plural, significant, thre
 use crate::report::trend::{BETTER, CHANGED, TOO_NOISY, WORSE, open_regressions};
 use crate::site::gather::{Drawn, Source, day};
 use crate::site::spark;
-use wirebench_history::standing::{Change, FEWEST_VALUES, Standing};
+use wirebench_history::standing::{FEWEST_VALUES, Standing};
 use wirebench_record::run::short_commit;
 use wirebench_stats::quantile::median;
 
@@ -36,13 +36,6 @@ pub(super) const fn verdict(standing: Standing) -> &'static str {
 /// shields.io's names of colours; the message always says the same in words.
 pub(super) const fn color(standing: Standing) -> &'static str {
     shown(standing)[2]
-}
-
-/// A change with its interval: `+8.2 % (+6.9 to +9.4 %)`, without one where counts leave none; a dash without a change.
-fn changed(found: Option<Change>) -> String {
-    found.map_or("–".into(), |found| {
-        with_interval(found.percent, found.low, found.high)
-    })
 }
 
 impl Drawn<'_> {
@@ -77,11 +70,6 @@ impl Drawn<'_> {
         }
     }
 
-    /// The judged numbers: ratios if there are any, else values.
-    pub(super) fn judged(&self) -> &[f64] {
-        self.values.judged()
-    }
-
     /// The smallest step that would be seen within five pushes, percent.
     pub(super) fn resolvable(&self) -> Option<f64> {
         self.trace.segments.last()?.resolvable_percent
@@ -102,9 +90,13 @@ impl Drawn<'_> {
         verdict(self.stands.standing)
     }
 
-    /// Its change since the mark, with the interval; a dash without a change.
+    /// Its change since the mark, with its interval: `+8.2 % (+6.9 to +9.4 %)`, without one where counts leave none; a dash
+    /// without a change.
     pub(super) fn change(&self) -> String {
-        changed(self.stands.change)
+        let change = self.stands.change;
+        change.map_or("–".into(), |found| {
+            with_interval(found.percent, found.low, found.high)
+        })
     }
 
     /// The same without the interval.
@@ -116,7 +108,7 @@ impl Drawn<'_> {
 
     /// Its newest values as SVG path data.
     pub(super) fn spark(&self) -> String {
-        spark::path(self.judged())
+        spark::path(self.values.judged())
     }
 
     /// The smallest step that would be detected, in words; a dash when it is not known.
