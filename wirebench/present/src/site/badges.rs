@@ -2,6 +2,7 @@
 //!
 //! A site asks no other host for anything: a badge is drawn for whoever shows the Markdown elsewhere.
 
+use askama::filters::urlencode_strict;
 use serde::Serialize;
 
 use crate::PresentError;
@@ -117,11 +118,8 @@ pub(super) fn published(repository: &str) -> Option<String> {
 
 /// Percent-encoded, as the value of a query.
 fn escaped(address: &str) -> String {
-    let sign = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-        other => format!("%{other:02X}"),
-    };
-    address.bytes().map(sign).collect()
+    let Ok(escaped) = urlencode_strict(address);
+    escaped.to_string()
 }
 
 #[cfg(test)]
