@@ -182,9 +182,11 @@ fn entry<'a>(sources: &[Source], group: &'a Group) -> Entry<'a> {
         format!("{}{metric} {}", step.series, change(step.change_percent))
     });
     let more = group.steps.len().saturating_sub(IN_ENTRY);
+    let sizes = sizes.chain((more > 0).then(|| format!("{more} more")));
     let source = sources.iter().find(|source| source.line.source == group.source);
-    let who = [&group.first_after.message, &group.first_after.author];
-    let who: Vec<&str> = who.into_iter().flatten().map(String::as_str).collect();
+    let push = &group.first_after;
+    let about = [Some(day(push)), push.message.as_deref(), push.author.as_deref()];
+    let about: Vec<&str> = about.into_iter().flatten().collect();
     Entry {
         anchor: source.map_or_else(String::new, |source| anchor(&source.timeline.id, up_to)),
         group,
@@ -192,20 +194,10 @@ fn entry<'a>(sources: &[Source], group: &'a Group) -> Entry<'a> {
             .map(|time| time.to_string())
             .unwrap_or_default(),
         content: format!(
-            "After {} up to {up_to} ({}{}): {}{}.",
+            "After {} up to {up_to} ({}): {}.",
             short_commit(&group.last_before.commit),
-            day(&group.first_after),
-            if who.is_empty() {
-                String::new()
-            } else {
-                format!(", {}", who.join(", "))
-            },
-            sizes.collect::<Vec<_>>().join("; "),
-            if more > 0 {
-                format!("; {more} more")
-            } else {
-                String::new()
-            }
+            about.join(", "),
+            sizes.collect::<Vec<_>>().join("; ")
         ),
     }
 }
