@@ -44,7 +44,7 @@ pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Markup> {
         .map(|height| (height + 2.0 * PAD).max(LEAST))
         .collect();
     let height = HEAD + heights.iter().sum::<f64>() + PAD;
-    let axis = Axis::within(rows.iter().copied(), (NAMES, WIDTH));
+    let axis = Axis::within(rows);
     let mut svg = Svg::new(WIDTH, height);
     axis.draw_head(&mut svg);
     svg.line("zero", (axis.at(0.0), HEAD), (axis.at(0.0), height));
@@ -104,17 +104,15 @@ const APART: f64 = 34.0;
 
 /// The axis of one comparison.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Axis {
+struct Axis {
     scale: Linear,
     reach: f64,
-    /// Where it begins and ends, px.
-    ends: (f64, f64),
 }
 
 impl Axis {
-    /// Wide enough for every interval, between two places of a picture.
-    pub(super) fn within<'a>(rows: impl Iterator<Item = &'a Row<'a>>, ends: (f64, f64)) -> Self {
-        let metrics = rows.filter_map(|row| row.metric);
+    /// Wide enough for every interval, between the names of metrics and the end of the picture.
+    fn within(rows: &[&Row]) -> Self {
+        let metrics = rows.iter().filter_map(|row| row.metric);
         let reached = metrics.flat_map(|metric| {
             [
                 metric.effect_percent,
@@ -130,19 +128,18 @@ impl Axis {
         let reach = (far * 1.1).min(REACH.1);
         let end = stretched(reach);
         Self {
-            scale: Linear::new((-end, ends.0 + EDGE), (end, ends.1 - EDGE)),
+            scale: Linear::new((-end, NAMES + EDGE), (end, WIDTH - EDGE)),
             reach,
-            ends,
         }
     }
 
     /// Where a change towards what is worse stands, percent.
-    pub(super) fn at(&self, percent: f64) -> f64 {
+    fn at(&self, percent: f64) -> f64 {
         self.scale.at(stretched(percent.clamp(-self.reach, self.reach)))
     }
 
     /// Where the lower end, the estimate and the upper end of an effect stand, as far as they are known.
-    pub(super) fn places(&self, metric: &ComparedMetric) -> (Option<f64>, Option<f64>, Option<f64>) {
+    fn places(&self, metric: &ComparedMetric) -> (Option<f64>, Option<f64>, Option<f64>) {
         let at = |percent: f64| match metric.better {
             Better::Lower => self.at(percent),
             Better::Higher => self.at(-percent),
@@ -155,26 +152,22 @@ impl Axis {
     }
 
     /// Draws it at the head of a picture.
-    pub(super) fn draw_head(&self, svg: &mut Svg) {
+    fn draw_head(&self, svg: &mut Svg) {
         let zero = self.at(0.0);
-        svg.text("end", (self.ends.0 + EDGE, 11.0), Anchor::Start, "← better");
-        svg.text("end", (self.ends.1 - EDGE, 11.0), Anchor::End, "worse →");
+        svg.text("end", (NAMES + EDGE, 11.0), Anchor::Start, "← better");
+        svg.text("end", (WIDTH - EDGE, 11.0), Anchor::End, "worse →");
         svg.text("tick", (zero, 26.0), Anchor::Middle, "0");
         let mut last = zero;
         for tick in TICKS.into_iter().filter(|tick| *tick <= self.reach) {
             let x = self.at(tick);
-            if x - last < APART || x > self.ends.1 - EDGE {
+            if x - last < APART || x > WIDTH - EDGE {
                 continue;
             }
             last = x;
             let label = declared(tick);
-            svg.text("tick", (x.min(self.ends.1 - 16.0), 26.0), Anchor::Middle, &label);
-            svg.text(
-                "tick",
-                ((2.0 * zero - x).max(self.ends.0 + 16.0), 26.0),
-                Anchor::Middle,
-                &label,
-            );
+            svg.text("tick", (x.min(WIDTH - 16.0), 26.0), Anchor::Middle, &label);
+            let mirrored = (2.0 * zero - x).max(NAMES + 16.0);
+            svg.text("tick", (mirrored, 26.0), Anchor::Middle, &label);
         }
     }
 }
