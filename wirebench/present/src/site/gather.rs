@@ -66,7 +66,7 @@ pub(super) struct Drawn<'a> {
     /// The name of its files, without folder and ending.
     pub(super) column: String,
     /// The word that chooses it in the page's address.
-    pub(super) word: String,
+    pub(super) word: &'static str,
     pub(super) label: &'a str,
     pub(super) stands: TraceStanding,
     /// The reference that ratios are to: a release or a commit.
@@ -116,14 +116,12 @@ pub(super) fn gather<'a>(followed: &'a FollowedHistory, releases: &[Released]) -
         let Some(series) = source.series.last_mut() else {
             continue;
         };
-        let name = trace
-            .metric
-            .map_or_else(|| "value".to_owned(), |metric| word(metric.name()));
+        let name = trace.metric.map_or("value", Metric::name);
         series.metrics.push(Drawn {
             trace,
             values,
-            column: format!("{}.{name}", series.page),
-            word: trace.metric.map_or("value", Metric::name).to_owned(),
+            column: format!("{}.{}", series.page, word(name)),
+            word: name,
             label: label(trace),
             stands: standing_since(trace, values, mark),
             reference,
