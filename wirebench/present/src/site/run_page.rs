@@ -10,13 +10,12 @@ use askama::Template;
 
 pub use self::report::report;
 use crate::report::format::{bytes, count, plural, time, tools};
-use crate::report::pacing::{figures, offered, steps};
+use crate::report::pacing::{figures, offered};
 use crate::report::run_view::{machines, time_spent};
 use crate::report::{cells, escape, status};
 use crate::site::frame::{Frame, Revision, Site};
 use crate::site::run_list;
 use crate::site::run_page::counts::Counted;
-use crate::site::run_page::rounds::{Panel, Table, panel};
 use crate::site::shown::{HTML, instant, is_id, name, sentence};
 use crate::site::trust::{Trust, reasons, trust};
 use wirebench_judge::summary::quality::{Tally, errors_by_kind, outcome};
@@ -28,7 +27,7 @@ use wirebench_record::run::{RoundStatus, Run, Series, Variant};
 #[template(path = "run.html")]
 struct Page<'a> {
     frame: Frame<'a>,
-    view: View,
+    view: View<'a>,
     /// The id, where files and pages may be named by it.
     file: Option<String>,
     compared: bool,
@@ -51,7 +50,7 @@ pub(super) fn render(run: &Run, site: &Site, compared: bool) -> Result<String, a
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
-struct View {
+struct View<'a> {
     id: String,
     trust: Trust,
     status: &'static str,
@@ -59,7 +58,7 @@ struct View {
     revisions: Vec<(&'static str, Revision)>,
     /// Why rounds are not good: how often, and the reason.
     reasons: Vec<(String, String)>,
-    sections: Vec<SectionView>,
+    sections: Vec<SectionView<'a>>,
     counted: Vec<Counted>,
     stages: Vec<String>,
     /// The machine, the programs, the times.
@@ -71,15 +70,16 @@ struct View {
 
 /// The timed series of one scenario.
 #[derive(Debug)]
-struct SectionView {
+struct SectionView<'a> {
     scenario: String,
     about: String,
-    series: Vec<SeriesView>,
+    series: Vec<SeriesView<'a>>,
 }
 
 /// One timed series.
 #[derive(Debug)]
-struct SeriesView {
+struct SeriesView<'a> {
+    record: &'a Series,
     /// The place that links lead to.
     anchor: String,
     id: String,
@@ -92,22 +92,12 @@ struct SeriesView {
     /// Its cells in the table at the top: label and value, empty where there is none.
     figures: [(&'static str, String); 5],
     note: String,
-    /// Every round as a mark.
-    panel: Option<Panel>,
-    /// The processes of a chain; empty for a server of one process.
-    processes: Vec<Vec<(&'static str, String)>>,
-    /// Failures by kind.
-    errors: Vec<(String, String)>,
-    rounds: Table,
-    /// Every rate that a search tried.
-    steps: Vec<[String; 5]>,
     command: String,
-    digest: String,
     remarks: Vec<String>,
 }
 
-impl View {
-    fn of(run: &Run, site: Option<&Site>) -> Self {
+impl<'a> View<'a> {
+    fn of(run: &'a Run, site: Option<&Site>) -> Self {
         let rounds = run.series.iter().flat_map(|series| &series.rounds);
         let variants: BTreeSet<Variant> = rounds.map(|round| round.variant).collect();
         let mut number = 0;
@@ -155,8 +145,8 @@ const fn mark(variant: Variant) -> (&'static str, &'static str) {
     (variant.name(), shape)
 }
 
-impl SectionView {
-    fn of(section: &Section, number: &mut usize) -> Self {
+impl<'a> SectionView<'a> {
+    fn of(section: &Section<'a>, number: &mut usize) -> Self {
         let start_up = !section.rows.iter().any(Row::has_load);
         let about = (section.rows.first()).map_or(String::new(), |row| offered(&row.series.load));
         let series = (section.rows.iter())
@@ -173,8 +163,8 @@ impl SectionView {
     }
 }
 
-impl SeriesView {
-    fn of(row: &Row, number: usize, start_up: bool) -> Self {
+impl<'a> SeriesView<'a> {
+    fn of(row: &Row<'a>, number: usize, start_up: bool) -> Self {
         let series = row.series;
         let rounds = &series.rounds;
         let passed = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
@@ -186,6 +176,7 @@ impl SeriesView {
         }
         note.retain(|word| !word.is_empty());
         Self {
+            record: series,
             anchor: format!("series-{number}"),
             id: name(&series.id),
             status,
@@ -194,13 +185,7 @@ impl SeriesView {
             good: format!("{passed} of {}", rounds.len()),
             figures: figures_of(row, start_up),
             note: note.join(", "),
-            panel: panel(series),
-            processes: cells::processes(series),
-            errors: errors(series),
-            rounds: Table::of(series),
-            steps: steps(series),
             command: name(&shell_words::join(&series.command)),
-            digest: name(&series.digest),
             remarks: remarks(row),
         }
     }

@@ -20,7 +20,7 @@ const STYLE: &str = concat!(
 #[template(path = "report.html")]
 struct Page<'a> {
     title: String,
-    view: View,
+    view: View<'a>,
     compared: Option<compare::View<'a>>,
 }
 
