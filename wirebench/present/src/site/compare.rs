@@ -9,7 +9,7 @@ use askama::Template;
 
 use crate::report::comparison::verdict::class;
 use crate::report::comparison::view::{Explained, View as Shared};
-use crate::report::comparison::{facts, headline, markdown, rows};
+use crate::report::comparison::{facts, headline, rows};
 use crate::report::format::{change, size};
 use crate::site::frame::{Frame, Revision, Site};
 use crate::site::run_list;
@@ -64,7 +64,6 @@ pub(crate) struct View<'a> {
     pub(crate) class: &'static str,
     /// Baseline and candidate.
     pub(crate) sides: [Revision; 2],
-    pub(crate) one_run: bool,
     /// How many effects have each standing: class, number and word.
     pub(crate) strip: Vec<(&'static str, usize, &'static str)>,
     /// Every effect in one picture.
@@ -75,7 +74,7 @@ pub(crate) struct View<'a> {
     pub(crate) unchanged: Vec<Line<'a>>,
     /// Where the flame graphs were copied to.
     flames: &'a BTreeMap<String, String>,
-    pub(crate) markdown: String,
+    pub(crate) comparison: &'a Comparison,
 }
 
 /// One effect.
@@ -117,7 +116,6 @@ impl<'a> View<'a> {
         Self {
             class: class(headline::status(comparison)),
             sides: [&comparison.baseline, &comparison.candidate].map(|side| Revision::of(Some(&side.revision), site)),
-            one_run: comparison.paired,
             strip: (facts::counts(&sorted).into_iter())
                 .map(|(number, standing, word)| (class(standing), number, word))
                 .collect(),
@@ -125,7 +123,7 @@ impl<'a> View<'a> {
             changed: with_links(changed, site),
             unchanged: with_links(unchanged, site),
             flames,
-            markdown: markdown::render(comparison),
+            comparison,
             shared,
         }
     }
