@@ -8,7 +8,6 @@ use crate::site::causes::{Cause, ChangePointView, causes};
 use crate::site::frame::{Frame, STALE_DAYS, Site, SitePage};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::head_to_head::{class, cpu_sentence};
-use crate::site::series_view::sentence;
 use crate::site::shown::{self, name};
 use crate::site::svg::{Anchor, Markup, Path, Svg};
 use wirebench_history::standing::{FEWEST_VALUES, Standing};
@@ -41,7 +40,6 @@ struct Page<'a> {
 
 struct SourceView<'a> {
     source: &'a Source<'a>,
-    sentence: String,
     tally: Tally,
     causes: Vec<Cause<'a>>,
     /// Causes that have no card here.
@@ -210,7 +208,6 @@ fn source_view<'a>(site: &'a Site, source: &'a Source) -> SourceView<'a> {
     causes.truncate(CARDS);
     SourceView {
         source,
-        sentence: sentence(source),
         tally: Tally::of(source),
         causes,
         more,
