@@ -109,15 +109,9 @@ fn of_site(groups: &[Group], sources: &[Source]) -> Option<Picture> {
 
 /// The newest step of the series' first metric that stepped in its newest segment.
 fn of_series(series: &Series) -> Option<Picture> {
-    let stepped = |drawn: &&Drawn| {
-        drawn
-            .trace
-            .segments
-            .last()
-            .is_some_and(|last| !last.change_points.is_empty())
-    };
-    let drawn = series.metrics.iter().find(stepped)?;
-    let newest = drawn.trace.segments.last()?.change_points.last()?;
+    let segments = series.metrics.iter().map(|drawn| (drawn, drawn.trace.segments.last()));
+    let mut steps = segments.filter_map(|(drawn, newest)| Some((drawn, newest?.change_points.last()?)));
+    let (drawn, newest) = steps.next()?;
     let title = format!(
         "{}: {}{}",
         series.name.replace('@', " · "),
