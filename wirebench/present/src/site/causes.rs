@@ -55,11 +55,6 @@ impl<'a> Cause<'a> {
         short_commit(&self.group.first_after.commit)
     }
 
-    /// The row with the sparkline of a dense list.
-    pub(super) fn first_drawn(&self) -> Option<&ChangePointView<'a>> {
-        self.drawn().first().copied()
-    }
-
     /// The rows with a sparkline on the card.
     pub(super) fn drawn(&self) -> Vec<&ChangePointView<'a>> {
         let drawn = self.rows.iter().filter(|row| !row.course.after.is_empty());

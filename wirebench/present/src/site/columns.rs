@@ -17,7 +17,6 @@ pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column
     let long = count > MOST_POINTS;
     let edges: Vec<usize> = breaks.iter().map(|one| one.at).collect();
     let end = points.from + points.value.deltas.len();
-    let from = || stretches(points.from, end, &edges);
     let column = Column {
         schema: COLUMN.into(),
         series: trace.series.clone(),
@@ -36,7 +35,7 @@ pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column
         failures: (values.failures.iter().cloned())
             .map(|(at, why)| Failure { at, why })
             .collect(),
-        buckets: long.then(|| buckets(from(), end, &values.values, &values.ratios)),
+        buckets: long.then(|| buckets(stretches(points.from, end, &edges), end, &values.values, &values.ratios)),
         points: (!long).then(|| points.clone()),
     };
     let file = long.then(|| PointsFile {

@@ -8,7 +8,6 @@ use crate::site::badges;
 use crate::site::causes::{ChangePointView, of_series};
 use crate::site::frame::{Frame, Site, commit_url, pull_url};
 use crate::site::gather::{Drawn, Series, Source, day};
-use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Push;
 
@@ -90,10 +89,11 @@ fn caption(source: &Source, drawn: &Drawn) -> String {
         "" => "nothing says which way is better".to_owned(),
         direction => direction.to_owned(),
     };
-    let counted = drawn.trace.metric.is_some_and(Metric::is_counted);
     let point = match (drawn.trace.metric, &drawn.reference) {
         (None, _) => "A point is one run's value.".to_owned(),
-        (Some(_), _) if counted => "A point is what was counted in one run; whiskers are its spread.".to_owned(),
+        (Some(metric), _) if metric.is_counted() => {
+            "A point is what was counted in one run; whiskers are its spread.".to_owned()
+        }
         (Some(_), Some(reference)) => format!(
             "A point is the median over one run's rounds, as a ratio to {reference} measured beside it; whiskers are its 95 % interval."
         ),

@@ -42,7 +42,7 @@ fn course(shown: &[f64], step: usize) -> Course {
             pen = 'M';
             continue;
         }
-        let x = 1.0 + (WIDTH - 2.0) * ratio(place, shown.len() - 1);
+        let x = 1.0 + (WIDTH - 2.0) * (place as f64 / (shown.len() - 1) as f64);
         let y = HEIGHT - 2.0 - (HEIGHT - 4.0) * (value - floor) / reach;
         let line = if place < step {
             &mut course.before
@@ -65,10 +65,6 @@ pub(super) fn around(values: &[f64], (first, place, last): (usize, usize, usize)
     let end = (place + NEWEST / 2).min(last + 1).min(values.len());
     let from = end.saturating_sub(NEWEST).max(first).min(end);
     course(&values[from..end], place.saturating_sub(from))
-}
-
-fn ratio(place: usize, last: usize) -> f64 {
-    place as f64 / last.max(1) as f64
 }
 
 #[cfg(test)]
