@@ -85,11 +85,8 @@ pub(super) fn gather<'a>(followed: &'a FollowedHistory, releases: &[Released]) -
             let groups = followed.trend.groups.iter();
             let open = || (groups.clone()).filter(|group| group.open && group.source == line.source);
             let is_before_mark = |group: &Group| {
-                let first = line
-                    .pushes
-                    .iter()
-                    .position(|push| push.commit == group.first_after.commit);
-                first.is_some_and(|first| first <= mark.at)
+                let mut before = line.pushes.iter().take(mark.at + 1);
+                before.any(|push| push.commit == group.first_after.commit)
             };
             Source {
                 open: open().count(),
