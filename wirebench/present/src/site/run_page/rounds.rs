@@ -166,21 +166,14 @@ pub(super) fn panel(series: &Series) -> Option<Panel> {
         .filter_map(|round| measured(metric, round))
         .collect();
     let whole = Spread::of(&all)?;
-    let mut facts = Vec::new();
-    for variant in VARIANTS {
-        if let Some(spread) = Spread::of(&good(variant)) {
-            let write = |number| figure(metric, number);
-            let range = format!(
-                "{} ({})",
-                write(spread.median),
-                range(&write(spread.low), &write(spread.high))
-            );
-            facts.push((variant.name(), range));
-        }
-    }
-    if series.rounds.iter().all(|round| round.variant == Variant::Candidate) {
-        facts.iter_mut().for_each(|(variant, _)| *variant = "");
-    }
+    let is_alone = series.rounds.iter().all(|round| round.variant == Variant::Candidate);
+    let fact = |variant: Variant| {
+        let Spread { median, low, high } = Spread::of(&good(variant))?;
+        let [median, low, high] = [median, low, high].map(|number| figure(metric, number));
+        let name = if is_alone { "" } else { variant.name() };
+        Some((name, format!("{median} ({})", range(&low, &high))))
+    };
+    let facts: Vec<(&str, String)> = VARIANTS.into_iter().filter_map(fact).collect();
     let ranges: Vec<String> = facts
         .iter()
         .map(|(variant, range)| format!("{variant} {range}"))
@@ -190,25 +183,18 @@ pub(super) fn panel(series: &Series) -> Option<Panel> {
     } else {
         ranges.join("; ")
     };
-    let bad = series.rounds.iter().filter(|round| outcome(round) != "ok").count();
-    let bad = if bad == 0 {
-        String::new()
-    } else {
-        format!("; {} not good", plural(bad, "round"))
+    let bad = match series.rounds.iter().filter(|round| outcome(round) != "ok").count() {
+        0 => String::new(),
+        bad => format!("; {} not good", plural(bad, "round")),
     };
     let count = plural(series.rounds.len(), "round");
-    let alt = format!(
-        "{} of {}, {count}, median and range: {}{bad}",
-        title,
-        name(&series.id),
-        ranges.trim_start()
-    );
-    let axis = axis(whole);
+    let (id, ranges) = (name(&series.id), ranges.trim_start());
+    let alt = format!("{title} of {id}, {count}, median and range: {ranges}{bad}");
     Some(Panel {
         title,
         hint: direction(metric.better()),
         facts,
-        picture: draw(series, metric, axis, &alt),
+        picture: draw(series, metric, axis(whole), &alt),
     })
 }
 
