@@ -95,13 +95,12 @@ const FUNCTIONS: &str = "Functions behind the change";
 /// The gating rows that a reader has to look at: all but the unchanged.
 fn notable<'a>(view: &'a View<'a>) -> Option<Block> {
     let is_notable = |line: &&Line| line.row.status != RowStatus::Unchanged;
-    let notable: Vec<&Line> = view.gating.iter().filter(is_notable).collect();
-    (!notable.is_empty()).then(|| Block::table(&rows::table(&notable), 70))
+    let notable = rows::table(view.gating.iter().filter(is_notable));
+    (!notable.is_empty()).then(|| Block::table(&notable, 70))
 }
 
 /// The folded tables and lists.
 fn blocks(view: &View) -> Vec<Block> {
-    let table = |lines: &[Line]| rows::table(&lines.iter().collect::<Vec<_>>());
     let mut blocks = Vec::new();
     if !view.limits.is_empty() {
         let title = format!("Limits: {}", limits::tally(view.limits));
@@ -124,7 +123,7 @@ fn blocks(view: &View) -> Vec<Block> {
         let within = view.unchanged_within.as_ref();
         let within = within.map_or_else(String::new, |most| format!(", none worse by more than {most}"));
         let title = format!("{} unchanged{within}", plural(unchanged.len(), "gating metric"));
-        blocks.push(Block::folded(&title, "", &rows::table(&unchanged), 50));
+        blocks.push(Block::folded(&title, "", &rows::table(unchanged), 50));
     }
     if let Some(title) = &view.other_work_title {
         let columns = [text("series"), text("function"), text("a count of work, not a cost")];
@@ -133,7 +132,7 @@ fn blocks(view: &View) -> Vec<Block> {
     }
     if !view.informative.is_empty() {
         let title = format!("Informative metrics, which do not gate: {}", view.informative_tally);
-        blocks.push(Block::folded(&title, "", &table(&view.informative), 50));
+        blocks.push(Block::folded(&title, "", &rows::table(&view.informative), 50));
     }
     if let Some(tally) = &view.not_compared_tally {
         let title = format!("Not compared: {tally}");

@@ -113,7 +113,8 @@ impl<'a> Line<'a> {
 }
 
 /// A row for each line. Markdown has the reason behind the verdict, and where several protocols meet, a mark in the colour of each; a terminal has the largest worsening in a column of its own.
-pub(super) fn table(lines: &[&Line]) -> Table {
+pub(super) fn table<'a>(lines: impl IntoIterator<Item = &'a Line<'a>>) -> Table {
+    let lines: Vec<&Line> = lines.into_iter().collect();
     let columns = [
         text("verdict").terminal_only(),
         text("series").terminal_only(),
@@ -124,7 +125,7 @@ pub(super) fn table(lines: &[&Line]) -> Table {
         number("baseline").terminal_only().dispensable(3),
         number("candidate").terminal_only().dispensable(3),
         number("baseline → candidate").markdown_only(),
-        change_column(lines),
+        change_column(&lines),
         number("worse\nat most").terminal_only().dispensable(2),
         number("smallest\nseen").terminal_only().dispensable(1),
     ];

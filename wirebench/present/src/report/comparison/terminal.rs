@@ -19,8 +19,8 @@ const FUNCTION: usize = 100;
 pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     let view = View::of(comparison, TERMINAL);
     let mut out = format!("{}. {}\n", view.verdict, view.reasons);
-    out += &table(&view.gating.iter().collect::<Vec<_>>(), width);
-    out += &reasons(&view.gating.iter().collect::<Vec<_>>());
+    out += &table(&view.gating, width);
+    out += &reasons(&view.gating);
     if !view.gating.is_empty() {
         out.push('\n');
     }
@@ -44,7 +44,7 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     if !view.informative.is_empty() {
         let _ = writeln!(out, "\nInformative, does not gate: {}", view.informative_tally);
         let is_clear = |line: &&Line| !matches!(line.row.status, RowStatus::Unchanged | RowStatus::Inconclusive);
-        out += &table(&view.informative.iter().filter(is_clear).collect::<Vec<_>>(), width);
+        out += &table(view.informative.iter().filter(is_clear), width);
     }
     not_compared(&view.not_compared, &mut out);
     foot(&view, &mut out);
@@ -65,26 +65,26 @@ pub fn offenders(comparison: &Comparison, standings: &[RowStatus], width: Option
     let findings = Findings::of(comparison);
     let rows = findings.gating.iter().filter(|row| standings.contains(&row.status));
     let lines: Vec<Line> = rows.map(|row| Line::of(row, TERMINAL)).collect();
-    let lines: Vec<&Line> = lines.iter().collect();
     table(&lines, width) + &reasons(&lines)
 }
 
-fn table(lines: &[&Line], width: Option<u16>) -> String {
-    if lines.is_empty() {
+fn table<'a>(lines: impl IntoIterator<Item = &'a Line<'a>>, width: Option<u16>) -> String {
+    let table = rows::table(lines);
+    if table.is_empty() {
         return String::new();
     }
-    "\n".to_owned() + &rows::table(lines).terminal(width)
+    "\n".to_owned() + &table.terminal(width)
 }
 
 /// The reasons that the columns do not show.
-fn reasons(lines: &[&Line]) -> String {
-    let has_more = |line: &&&Line| {
+fn reasons(lines: &[Line]) -> String {
+    let has_more = |line: &&Line| {
         matches!(
             line.row.status,
             RowStatus::Invalid | RowStatus::Inconclusive | RowStatus::Accepted
         )
     };
-    let reason = |line: &&Line| {
+    let reason = |line: &Line| {
         let metric = line.label().map_or_else(String::new, |label| format!(" {label}"));
         format!("{} {}{metric}: {}", symbol(line.row.status), line.series, line.reason)
     };
