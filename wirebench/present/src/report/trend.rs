@@ -90,10 +90,8 @@ fn standing(trace: &Trace) -> String {
     if trace.left_out > 0 {
         let _ = write!(line, ", {} left out", grouped(trace.left_out));
     }
-    if let Some((newest, why)) = trace
-        .newest
-        .as_ref()
-        .and_then(|one| Some((one, one.left_out.as_deref()?)))
+    if let Some(newest) = &trace.newest
+        && let Some(why) = &newest.left_out
     {
         let value = newest
             .value
