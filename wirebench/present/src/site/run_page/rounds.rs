@@ -11,13 +11,6 @@ use wirebench_judge::summary::quality::{outcome, why};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, Round, RoundStatus, Series, Variant};
 
-/// Heads and lines; the first three columns and the last are words.
-#[derive(Debug)]
-pub(super) struct Table {
-    pub(super) heads: Vec<&'static str>,
-    pub(super) lines: Vec<Vec<String>>,
-}
-
 /// The head of a column, and its cell for a round.
 type Column = (&'static str, Box<dyn Fn(&Round) -> String>);
 
@@ -51,27 +44,14 @@ const COUNTS: Others = &[
     ("remark", remark),
 ];
 
-impl Table {
-    /// All rounds, in the order measured, without the columns in which nothing stands.
-    pub(super) fn of(series: &Series) -> Self {
-        let columns = columns();
-        let all: Vec<Vec<String>> = series
-            .rounds
-            .iter()
-            .map(|round| columns.iter().map(|(_, cell)| cell(round)).collect())
-            .collect();
-        let always = |column: usize| column < NAMES.len() || column == columns.len() - 1;
-        let kept: Vec<usize> = (0..columns.len())
-            .filter(|column| always(*column) || all.iter().any(|line| line[*column] != "–"))
-            .collect();
-        Self {
-            heads: kept.iter().map(|column| columns[*column].0).collect(),
-            lines: all
-                .iter()
-                .map(|line| kept.iter().map(|column| line[*column].clone()).collect())
-                .collect(),
-        }
-    }
+/// The table of all rounds by columns: a head, and a cell for each round in the order measured. The first three columns and the
+/// last are words; of the others those without a value are left out.
+pub(super) fn table(series: &Series) -> Vec<(&'static str, Vec<String>)> {
+    let cells = |(head, cell): Column| (head, series.rounds.iter().map(cell).collect::<Vec<String>>());
+    let mut columns: Vec<_> = columns().into_iter().map(cells).collect();
+    let is_word = |head: &str| head == "remark" || NAMES.iter().any(|(name, _)| *name == head);
+    columns.retain(|(head, cells)| is_word(head) || cells.iter().any(|cell| cell != "–"));
+    columns
 }
 
 /// Every timed metric that has a column, among the other numbers of a round.
