@@ -1,7 +1,7 @@
 //! Numbers and units as people read them.
 
 use wirebench_record::metric::{Better, Metric, Notation};
-use wirebench_record::run::{Host, HostRole, Link, RemoteHost, Run, ToolVersion};
+use wirebench_record::run::{Host, HostRole, RemoteHost, Run, ToolVersion};
 
 /// A count with thousands separators: `12,345`.
 pub fn count(value: f64) -> String {
@@ -38,11 +38,10 @@ pub fn number(value: f64) -> String {
     }
     let text = format!("{value:.2}");
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
-    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
-    let whole = count(digits.parse().unwrap_or_default());
+    let whole = count(whole.parse().unwrap_or_default());
     match part.trim_end_matches('0') {
-        "" => format!("{sign}{whole}"),
-        part => format!("{sign}{whole}.{part}"),
+        "" => whole,
+        part => format!("{whole}.{part}"),
     }
 }
 
@@ -183,17 +182,8 @@ pub fn other_hosts(run: &Run) -> Option<String> {
     };
     let hosts: Vec<String> = run.hosts.iter().map(describe).collect();
     let network = run.link().map_or("not measured".to_owned(), |link| {
-        let Link {
-            p50_ns,
-            max_ns,
-            sent,
-            lost,
-        } = link;
-        format!(
-            "ping p50 {}, at most {}, {lost} of {sent} lost",
-            time(p50_ns as f64),
-            time(max_ns as f64)
-        )
+        let [p50, most] = [link.p50_ns, link.max_ns].map(|ns| time(ns as f64));
+        format!("ping p50 {p50}, at most {most}, {} of {} lost", link.lost, link.sent)
     });
     Some(format!("{}; latency holds the network: {network}", hosts.join("; ")))
 }
