@@ -157,14 +157,9 @@ impl<'a> View<'a> {
         Some(size(most))
     }
 
-    /// The changed rows that are seen at once.
-    pub(crate) fn first_changed(&self) -> &[Line<'a>] {
-        &self.changed[..self.changed.len().min(OPEN)]
-    }
-
-    /// The changed rows that are folded.
-    pub(crate) fn more_changed(&self) -> &[Line<'a>] {
-        &self.changed[self.changed.len().min(OPEN)..]
+    /// The changed rows that are seen at once, and those that are folded.
+    pub(crate) fn open_and_folded(&self) -> (&[Line<'a>], &[Line<'a>]) {
+        self.changed.split_at(self.changed.len().min(OPEN))
     }
 
     /// How it was judged, each fact under its name.
