@@ -1,7 +1,6 @@
 //! The files of a source: its pushes, and for each of its series a page and the columns it is drawn from.
 
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
-use serde::Serialize;
 
 use crate::PresentError;
 use crate::site::columns::column;
@@ -46,13 +45,12 @@ pub(super) fn write(writer: &mut Writer, site: &Site, source: &Source) -> Result
 /// The files that a metric is drawn from.
 fn metric(source: &Source, series: &Series, drawn: &Drawn) -> Vec<DataFile> {
     let (column, points) = column(source, series, drawn);
-    let mut data = vec![file(&drawn.column, "json", &column)];
-    data.extend(points.map(|points| file(&drawn.column, "points.json", &points)));
-    data
-}
-
-fn file<T: Serialize>(column: &str, ending: &str, content: &T) -> DataFile {
-    (format!("data/columns/{column}.{ending}"), serde_json::to_vec(content))
+    let file = |ending, content| (format!("data/columns/{}.{ending}", drawn.column), content);
+    let points = points.map(|points| file("points.json", serde_json::to_vec(&points)));
+    [file("json", serde_json::to_vec(&column))]
+        .into_iter()
+        .chain(points)
+        .collect()
 }
 
 fn head(source: &Source, series: &Series, drawn: &Drawn) -> ColumnHead {
