@@ -175,39 +175,27 @@ pub(super) struct Mark {
 
 /// The timeline of a line.
 pub(super) fn timeline(line: &SourceTimeline, releases: &[Released]) -> Timeline {
-    let own = line.source == RUNS_SOURCE;
+    let (name, releases) = match line.source.as_str() {
+        RUNS_SOURCE => ("This repository".to_owned(), released(&line.pushes, releases)),
+        imported => (imported.replacen("imported/", "", 1), Vec::new()),
+    };
     Timeline {
-        id: if own { RUNS_SOURCE.into() } else { word(&line.source) },
-        name: if own {
-            "This repository".into()
-        } else {
-            line.source.replacen("imported/", "", 1)
-        },
+        id: word(&line.source),
+        name,
         repository: line.repository.clone(),
         pushes: line.pushes.len(),
-        releases: if own {
-            released(&line.pushes, releases)
-        } else {
-            Vec::new()
-        },
+        releases,
     }
 }
 
 /// The releases among the pushes. A commit that was measured several times is released at its first run.
 fn released(pushes: &[Push], releases: &[Released]) -> Vec<Release> {
-    let place = |release: &Released| {
+    let release = |release: &Released| {
         let named = |push: &Push| release.commit.len() >= 7 && push.commit.starts_with(&release.commit);
-        pushes.iter().position(named)
+        let (at, name) = (pushes.iter().position(named)?, release.name.clone());
+        Some(Release { at, name })
     };
-    let mut found: Vec<Release> = releases
-        .iter()
-        .filter_map(|release| {
-            Some(Release {
-                at: place(release)?,
-                name: release.name.clone(),
-            })
-        })
-        .collect();
+    let mut found: Vec<Release> = releases.iter().filter_map(release).collect();
     found.sort_by_key(|release| release.at);
     found
 }
