@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::report::format::plural;
 use crate::site::gather::{Source, seconds};
-use crate::site::preview::Previews;
+use crate::site::preview::{Previews, SITE};
 use crate::site::shown::{is_id, name};
 use wirebench_history::follow::{FollowedHistory, RUNS_SOURCE, SourceTimeline};
 use wirebench_record::comparison::Comparison;
@@ -130,7 +130,7 @@ impl<'a> Site<'a> {
             title: title.to_owned(),
             site: self,
             root,
-            image: self.previews.site.as_ref(),
+            image: self.previews.get(SITE),
             current,
         }
     }

@@ -24,14 +24,8 @@ use wirebench_stats::quantile::median;
 const MOST: usize = 40;
 /// Values before and after the step.
 const AROUND: (usize, usize) = (60, 30);
-/// Absolute addresses of the pictures.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Previews {
-    /// The picture of the newest open regression, else of the newest change.
-    pub(super) site: Option<String>,
-    /// By page of series.
-    pub(super) series: HashMap<String, String>,
-}
+/// Absolute addresses of the pictures, by page of series; that of the site is [`SITE`].
+pub(super) type Previews = HashMap<String, String>;
 
 /// A picture to draw: its name, its words and its data.
 struct Picture {
@@ -73,18 +67,14 @@ pub(super) fn draw(writer: &mut Writer, input: &Input, sources: &[Source]) -> Re
     for picture in &wanted {
         writer.keep(&place(picture, "tsv"));
         writer.keep(&place(picture, "png"));
-        let address = format!("{address}{}", place(picture, "png"));
-        if picture.name == SITE {
-            previews.site = Some(address);
-        } else {
-            previews.series.insert(picture.name.clone(), address);
-        }
+        previews.insert(picture.name.clone(), format!("{address}{}", place(picture, "png")));
     }
     Ok(previews)
 }
 
-/// The name of the site's picture, which no page of a series has: it has a capital.
-const SITE: &str = "Site";
+/// The name of the site's picture, which no page of a series has: it has a capital. The picture shows the newest open regression,
+/// else the newest change.
+pub(super) const SITE: &str = "Site";
 
 /// The largest step of the newest open regression, else of the newest change.
 fn of_site(groups: &[Group], sources: &[Source]) -> Option<Picture> {

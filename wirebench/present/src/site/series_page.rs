@@ -4,10 +4,10 @@ use askama::Template;
 
 use crate::report::format::{change, plural, three_digits};
 use crate::report::trend::{TOO_NOISY, kinds};
-use crate::site::badges;
 use crate::site::causes::{ChangePointView, of_series};
 use crate::site::frame::{Frame, Site, commit_url, pull_url};
 use crate::site::gather::{Drawn, Series, Source, day};
+use crate::site::preview::SITE;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Push;
 
@@ -27,13 +27,9 @@ struct Page<'a> {
     /// What the page says of the first metric.
     fact: String,
     steps: Vec<ChangePointView<'a>>,
-    breaks: Vec<(String, String)>,
     commits: Vec<Commit<'a>>,
     /// Whether the messages of commits are known.
     messages: bool,
-    ratios: bool,
-    unsound: Option<String>,
-    badge: String,
 }
 
 struct Commit<'a> {
@@ -59,7 +55,7 @@ pub(super) fn render(site: &Site, source: &Source, series: &Series) -> Result<St
     };
     Page {
         frame: Frame {
-            image: (site.previews.series.get(&series.page)).or(site.previews.site.as_ref()),
+            image: (site.previews.get(&series.page)).or(site.previews.get(SITE)),
             ..site.frame(series.name, "../", "")
         },
         source,
@@ -69,12 +65,8 @@ pub(super) fn render(site: &Site, source: &Source, series: &Series) -> Result<St
         caption: caption(source, first),
         fact: fact(source, first),
         steps: of_series(site, source, series),
-        breaks: breaks(first),
         messages: source.line.pushes.iter().any(|push| push.message.is_some()),
         commits: commits(site, source, first),
-        ratios: !first.values.ratios.is_empty(),
-        unsound: unsound(series),
-        badge: badges::markdown(site, series),
     }
     .render()
 }
