@@ -11,17 +11,14 @@ use wirebench_record::imported::{Imported, Suite};
 pub fn render(imported: &Imported) -> String {
     let mut out = String::new();
     for suite in &imported.suites {
-        let values: usize = suite
-            .series
-            .iter()
-            .map(|series| series.values.iter().flatten().count())
-            .sum();
+        let values = suite.series.iter().flat_map(|series| &series.values).flatten();
         let _ = writeln!(
             out,
-            "{}: {} runs, {} series, {values} values, all kept",
+            "{}: {} runs, {} series, {} values, all kept",
             plain(&suite.name),
             suite.runs.len(),
-            suite.series.len()
+            suite.series.len(),
+            values.count()
         );
         for (words, count) in directions(suite) {
             let _ = writeln!(out, "  {count} series: {words}");
