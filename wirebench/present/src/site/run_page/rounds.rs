@@ -193,12 +193,8 @@ fn axis(whole: Spread) -> Linear {
     let reach = ((high - low) * 1.1)
         .max(whole.median.abs() * 0.2)
         .max(f64::MIN_POSITIVE);
-    let middle = f64::midpoint(low, high);
-    let floor = if low >= 0.0 {
-        (middle - reach / 2.0).max(0.0)
-    } else {
-        middle - reach / 2.0
-    };
+    let floor = f64::midpoint(low, high) - reach / 2.0;
+    let floor = if low >= 0.0 { floor.max(0.0) } else { floor };
     Linear::new((floor, HEIGHT - BOTTOM), (floor + reach, TOP))
 }
 
