@@ -12,7 +12,7 @@ pub use self::report::report;
 use crate::report::format::{bytes, count, plural, time, tools};
 use crate::report::pacing::{figures, offered};
 use crate::report::run_view::{machines, time_spent};
-use crate::report::{cells, escape, status};
+use crate::report::{cells, status};
 use crate::site::frame::{Frame, Revision, Site};
 use crate::site::run_list;
 use crate::site::run_page::counts::Counted;
@@ -51,6 +51,7 @@ pub(super) fn render(run: &Run, site: &Site, compared: bool) -> Result<String, a
 /// Everything on the page but its frame.
 #[derive(Debug)]
 struct View<'a> {
+    run: &'a Run,
     id: String,
     trust: Trust,
     status: &'static str,
@@ -60,10 +61,6 @@ struct View<'a> {
     reasons: Vec<(String, String)>,
     sections: Vec<SectionView<'a>>,
     counted: Vec<Counted>,
-    stages: Vec<String>,
-    /// The machine, the programs, the times.
-    environment: Vec<(&'static str, String)>,
-    repeat: Option<String>,
     /// The variant of each shape of mark; empty when only one variant was measured.
     legend: Vec<(&'static str, &'static str)>,
 }
@@ -106,6 +103,7 @@ impl<'a> View<'a> {
             sections.push(SectionView::of(&section, &mut number));
         }
         Self {
+            run,
             id: name(&run.id),
             trust: trust(run),
             status: status::of_run(run.status),
@@ -120,11 +118,6 @@ impl<'a> View<'a> {
                 .enumerate()
                 .map(|(place, series)| Counted::of(series, place))
                 .collect(),
-            stages: (run.stages.iter())
-                .map(|stage| format!("Stage {}: {}", stage.number, sentence(&stage.why)))
-                .collect(),
-            environment: environment(run),
-            repeat: escape::command(&run.repeat),
             legend: if variants.len() > 1 {
                 variants.into_iter().map(mark).collect()
             } else {
