@@ -5,7 +5,7 @@ use askama::Template;
 use crate::report::format::{change, plural};
 use crate::report::trend::open_regressions;
 use crate::site::causes::{Cause, anchor, causes};
-use crate::site::frame::{Frame, Site, SitePage};
+use crate::site::frame::{Frame, Input, Site, SitePage};
 use crate::site::gather::{Source, day, seconds};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Group;
@@ -55,11 +55,10 @@ struct Month<'a> {
 #[derive(Template)]
 #[template(path = "changes.xml")]
 struct Feed<'a> {
-    title: String,
+    input: &'a Input<'a>,
     /// How many regressions are open.
     subtitle: String,
-    id: String,
-    updated: String,
+    updated: &'a str,
     entries: &'a [Entry<'a>],
 }
 
@@ -160,13 +159,9 @@ fn feed(site: &Site) -> Result<String, askama::Error> {
     });
     let entries: Vec<Entry> = newest.into_iter().map(|group| entry(site.sources, group)).collect();
     Feed {
-        title: format!("{}: changes", input.title),
+        input,
         subtitle: open_regressions(groups.iter().filter(|group| group.open).count()),
-        id: input.repository.clone().unwrap_or_else(|| "history".into()),
-        updated: entries
-            .first()
-            .map_or("1970-01-01T00:00:00Z", |entry| entry.at.as_str())
-            .to_owned(),
+        updated: entries.first().map_or("1970-01-01T00:00:00Z", |entry| &entry.at),
         entries: &entries,
     }
     .render()
