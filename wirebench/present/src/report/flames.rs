@@ -78,8 +78,7 @@ fn is_name(series: &str) -> bool {
 
 /// The text without control characters other than line breaks: XML must not contain them.
 fn printable(folded: &str) -> String {
-    let seen = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
-    folded.chars().map(seen).collect()
+    folded.replace(|c: char| c.is_control() && c != '\n', " ")
 }
 
 #[cfg(test)]

@@ -22,12 +22,8 @@ pub fn sentence(text: &str) -> String {
 }
 
 fn cleaned(text: &str, characters: usize) -> String {
-    let seen = text.chars().map(|c| match c {
-        c if c.is_control() => ' ',
-        c if is_unseen(c) => char::REPLACEMENT_CHARACTER,
-        c => c,
-    });
-    shortened(seen.collect::<String>().trim(), characters)
+    let seen = text.replace(char::is_control, " ").replace(is_unseen, "\u{fffd}");
+    shortened(seen.trim(), characters)
 }
 
 /// Whether a run's id may name a file and stand in a link; every id that this program makes does.
