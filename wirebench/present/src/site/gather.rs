@@ -165,13 +165,8 @@ fn reference(line: &SourceTimeline, trace: &Trace, releases: &[Released]) -> Opt
 /// Without a newer release, the newest push is compared with the one so many pushes ago. All runs of a commit are one push.
 const AGO: usize = 30;
 
-/// The push that the newest one is compared with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mark {
-    pub(super) at: usize,
-    /// `v1.4.0`, or `30 pushes ago`.
-    pub(super) name: String,
-}
+/// The push that the newest one is compared with: a release, or one with a name such as `30 pushes ago`.
+pub(super) type Mark = Release;
 
 /// The timeline of a line.
 pub(super) fn timeline(line: &SourceTimeline, releases: &[Released]) -> Timeline {
@@ -206,10 +201,7 @@ pub(super) fn mark(timeline: &Timeline, pushes: &[Push]) -> Mark {
     let newest = timeline.pushes.saturating_sub(1);
     let release = timeline.releases.iter().rev().find(|release| release.at < newest);
     match release {
-        Some(release) => Mark {
-            at: release.at,
-            name: release.name.clone(),
-        },
+        Some(release) => release.clone(),
         None if commits.first().is_some_and(|all| *all > AGO + 1) => Mark {
             at: commits.iter().rposition(|count| *count > AGO).unwrap_or(0),
             name: format!("{AGO} pushes ago"),
