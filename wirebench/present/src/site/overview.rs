@@ -31,8 +31,6 @@ struct Page<'a> {
     /// The answer: what is worse, and since when.
     headline: String,
     class: &'static str,
-    /// When the newest run was, for scripts: a site that nobody builds anew becomes stale too. Empty without a run.
-    newest: String,
     sources: Vec<SourceView<'a>>,
     /// What the newest run measured, until there are verdicts.
     first: Option<FirstNumbers>,
@@ -163,7 +161,6 @@ fn render(frame: Frame) -> Result<String, askama::Error> {
         frame,
         headline,
         class,
-        newest: (site.measured_until()).map_or_else(String::new, |until| until.to_string()),
         sources,
         first: newest.and_then(|paged| FirstNumbers::of(&paged.run)),
     }
