@@ -11,9 +11,7 @@ use wirebench_judge::summary::quality::{outcome, why};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, Round, RoundStatus, Series, Variant};
 
-/// The head of a column, and its cell for a round.
-type Column = (&'static str, Box<dyn Fn(&Round) -> String>);
-
+/// The heads of columns, each with its cell for a round.
 type Others = &'static [(&'static str, fn(&Round) -> String)];
 
 const NAMES: Others = &[
@@ -47,24 +45,16 @@ const COUNTS: Others = &[
 /// The table of all rounds by columns: a head, and a cell for each round in the order measured. The first three columns and the
 /// last are words; of the others those without a value are left out.
 pub(super) fn table(series: &Series) -> Vec<(&'static str, Vec<String>)> {
-    let cells = |(head, cell): Column| (head, series.rounds.iter().map(cell).collect::<Vec<String>>());
-    let mut columns: Vec<_> = columns().into_iter().map(cells).collect();
-    let is_word = |head: &str| head == "remark" || NAMES.iter().any(|(name, _)| *name == head);
-    columns.retain(|(head, cells)| is_word(head) || cells.iter().any(|cell| cell != "–"));
-    columns
-}
-
-/// Every timed metric that has a column, among the other numbers of a round.
-fn columns() -> Vec<Column> {
-    let others = |others: Others| others.iter().map(|(head, cell)| (*head, Box::new(*cell) as _));
-    let mut columns: Vec<Column> = others(NAMES).collect();
+    let cells = |cell: &dyn Fn(&Round) -> String| series.rounds.iter().map(cell).collect::<Vec<String>>();
+    let others = |others: Others| others.iter().map(|(head, cell)| (*head, cells(cell)));
+    let mut columns: Vec<_> = others(NAMES).collect();
     for metric in Metric::columns(Metric::is_timed) {
         let row = metric.row();
         // The cells have the unit: a head that is nothing else would not name the metric.
         let head = if row.head == row.unit { row.label } else { row.head };
         // The value as it was measured, also if the round failed a check.
-        let cell = move |round: &Round| measured(metric, round).map_or("–".into(), |value| figure(metric, value));
-        columns.push((head, Box::new(cell)));
+        let cell = |round: &Round| measured(metric, round).map_or("–".into(), |value| figure(metric, value));
+        columns.push((head, cells(&cell)));
         match metric {
             Metric::LatencyP99 => columns.extend(others(LATENCIES)),
             Metric::DriverCpu => columns.extend(others(CORES)),
@@ -72,6 +62,8 @@ fn columns() -> Vec<Column> {
         }
     }
     columns.extend(others(COUNTS));
+    let is_word = |head: &str| head == "remark" || NAMES.iter().any(|(name, _)| *name == head);
+    columns.retain(|(head, cells)| is_word(head) || cells.iter().any(|cell| cell != "–"));
     columns
 }
 
