@@ -61,7 +61,7 @@ struct View<'a> {
     reasons: Vec<(String, String)>,
     sections: Vec<SectionView<'a>>,
     counted: Vec<Counted>,
-    /// The variant of each shape of mark; empty when only one variant was measured.
+    /// The variant of each shape of mark.
     legend: Vec<(&'static str, &'static str)>,
 }
 
@@ -118,11 +118,7 @@ impl<'a> View<'a> {
                 .enumerate()
                 .map(|(place, series)| Counted::of(series, place))
                 .collect(),
-            legend: if variants.len() > 1 {
-                variants.into_iter().map(mark).collect()
-            } else {
-                Vec::new()
-            },
+            legend: variants.into_iter().map(mark).collect(),
         }
     }
 }
