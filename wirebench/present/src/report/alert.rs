@@ -2,7 +2,8 @@
 //! command that measures it again.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
+
+use askama::Template;
 
 use crate::report::escape::{code, prose};
 use crate::report::format::{change, plural};
@@ -33,21 +34,18 @@ pub fn title(open: &[&Group]) -> String {
     )
 }
 
+/// The text of an issue.
+#[derive(Template)]
+#[template(path = "alert.md")]
+struct Body<'a> {
+    open: &'a [&'a Group],
+    marker: &'a str,
+}
+
 /// The body, which begins with `marker`.
 pub fn body(open: &[&Group], marker: &str) -> String {
-    let mut out = format!("{marker}\n");
-    out.push_str(
-        "wirebench saw a step to a level that is worse on the default branch, confirmed by later pushes (counts: at once). \
-         This issue is kept up to date, and closed when every step is taken back or accepted.\n",
-    );
-    for group in open.iter().rev().take(PUSHES) {
-        section(&mut out, group);
-    }
-    let more = open.len().saturating_sub(PUSHES);
-    if more > 0 {
-        let _ = writeln!(out, "\n{more} earlier pushes are left out.");
-    }
-    out
+    let body = Body { open, marker };
+    body.render().expect("the template only writes into a string")
 }
 
 /// What a closed issue says.
@@ -55,34 +53,13 @@ pub fn nothing(marker: &str) -> String {
     format!("{marker}\nNothing is worse any more: every step was taken back by a later one, or accepted.\n")
 }
 
-fn section(out: &mut String, group: &Group) {
-    let _ = writeln!(out, "\n**{}**\n", prose(&headline(group)));
-    let (before, after) = (
-        short_commit(&group.last_before.commit),
-        short_commit(&group.first_after.commit),
-    );
-    let _ = writeln!(out, "After {} up to {}.\n", code(before), code(after));
-    if group.source != RUNS_SOURCE {
-        let _ = writeln!(out, "In {}.\n", code(&group.source));
-    }
+/// The first series that a push made worse.
+fn table(group: &Group) -> String {
     let rows = still_worse(group).take(SERIES).map(|step| {
         let metric = step.metric.map_or("value", Metric::label).to_owned();
         [code(&step.series), metric, change(step.change_percent)]
     });
-    out.push_str(&Table::new([text("series"), text("metric"), number("change")], rows).markdown());
-    let more = still_worse(group).count().saturating_sub(SERIES);
-    if more > 0 {
-        let _ = writeln!(out, "\n{more} more.");
-    }
-    if let Some(again) = again(group) {
-        let _ = writeln!(
-            out,
-            "\nMeasure it again; and find the commit, if several lie between:\n\n```sh\n{again}\n```"
-        );
-    }
-    if let Some(accept) = accept(group) {
-        let _ = writeln!(out, "\nIf it is meant:\n\n```sh\n{accept}\n```");
-    }
+    Table::new([text("series"), text("metric"), number("change")], rows).markdown()
 }
 
 fn still_worse(group: &Group) -> impl Iterator<Item = &GroupedStep> {
