@@ -3,22 +3,25 @@
 use askama::Template;
 
 use crate::report::charts::Chart;
-use crate::report::escape::MARKDOWN;
+use crate::report::escape::{MARKDOWN, code, prose};
+use crate::report::format::{plain, tools};
 use crate::report::head_to_head::BOUNDS;
 use crate::report::limits;
-use crate::report::run_view::RunView;
+use crate::report::run_view::{RunView, machines, time_spent};
 use wirebench_record::run::Run;
 
 #[derive(Template)]
 #[template(path = "run.md")]
 struct Report<'a> {
     run: RunView<'a>,
+    record: &'a Run,
 }
 
 /// The run as Markdown; `charts` are in the folder `charts/` next to the file.
 pub fn render(run: &Run, charts: &[Chart]) -> String {
     let report = Report {
         run: RunView::of(run, charts, MARKDOWN),
+        record: run,
     };
     report.render().expect("the template only writes into a string")
 }

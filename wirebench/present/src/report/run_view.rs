@@ -2,8 +2,8 @@
 
 use crate::report::charts::Chart;
 use crate::report::counts::CountsView;
-use crate::report::escape::{Escape, MARKDOWN, code, prose};
-use crate::report::format::{machine, other_hosts, plain, time, tools};
+use crate::report::escape::{Escape, code, prose};
+use crate::report::format::{machine, other_hosts, time};
 use crate::report::head_to_head;
 use crate::report::scenario::ScenarioView;
 use crate::report::status;
@@ -30,8 +30,6 @@ pub(super) struct RunView<'a> {
     pub(super) limits: Vec<JudgedLimit>,
     /// The other machines of the run and the network to them, for a terminal.
     pub(super) other_hosts: Option<String>,
-    /// Machines, programs, code, times and the command that repeats the run, as Markdown.
-    pub(super) environment: Vec<String>,
 }
 
 impl<'a> RunView<'a> {
@@ -63,7 +61,6 @@ impl<'a> RunView<'a> {
             counts,
             limits: judge(run),
             other_hosts: other_hosts(run),
-            environment: environment(run),
         }
     }
 }
@@ -101,26 +98,6 @@ fn headline(run: &Run, counts: &CountsView) -> String {
         run.rounds_planned,
         code(&run.profile)
     )
-}
-
-fn environment(run: &Run) -> Vec<String> {
-    let machines = machines(run, MARKDOWN).into_iter().map(|(_, fact)| fact);
-    let mut lines: Vec<String> = machines.collect();
-    lines.push(prose(&tools(&run.tools)));
-    lines.extend(run.variants.iter().map(|revision| {
-        let commit = code(revision.commit.as_deref().unwrap_or("no commit"));
-        let modified = if revision.modified == Some(true) {
-            ", with local changes"
-        } else {
-            ""
-        };
-        format!("code: {commit}{modified}")
-    }));
-    let (started, finished, seed) = (code(&run.started_at), code(&run.finished_at), run.seed);
-    lines.push(format!("started {started}, finished {finished}, seed {seed}"));
-    lines.extend(time_spent(run));
-    lines.push(format!("repeat: `{}`", plain(&run.repeat)));
-    lines
 }
 
 /// How much of the run's time was load, and how much the harness took; `None` before anything was measured.
