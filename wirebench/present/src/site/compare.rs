@@ -103,14 +103,13 @@ impl<'a> View<'a> {
     pub(crate) fn of(comparison: &'a Comparison, site: Option<&Site>, flames: &'a BTreeMap<String, String>) -> Self {
         let mut shared = Shared::of(comparison, HTML);
         let lines: Vec<rows::Line> = shared.gating.drain(..).chain(shared.informative.drain(..)).collect();
-        let all: Vec<&Row> = lines.iter().map(|line| &line.row).collect();
         let mut sorted: Vec<Row> = lines.iter().map(|line| line.row).collect();
         sorted.sort_by_key(|row| row.status);
         let alt = format!(
             "Every effect with its 95 % interval, a row for each metric: {}.",
             facts::tally(&sorted)
         );
-        let picture = picture::draw(&all, &alt);
+        let picture = picture::draw(&sorted, &alt);
         let (unchanged, changed) =
             (lines.into_iter()).partition(|line: &rows::Line| line.row.status == RowStatus::Unchanged);
         Self {

@@ -24,19 +24,17 @@ const QUIET: f64 = 3.0;
 /// All whiskers together are made to fit into this; a picture is no taller than a screen.
 const ROOM: f64 = 520.0;
 
-/// The picture; none when no row has a metric. `alt` says in words what it shows.
-pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Markup> {
+/// The picture; none when no row has a metric. The rows must be sorted by status; `alt` says in words what the picture shows.
+pub(super) fn draw(rows: &[Row], alt: &str) -> Option<Markup> {
     let of = |metric: Metric| {
         let of_metric = |row: &&Row| row.metric.is_some_and(|one| one.metric == metric);
-        let mut rows: Vec<&Row> = rows.iter().copied().filter(of_metric).collect();
-        rows.sort_by_key(|row| row.status);
-        (metric, rows)
+        (metric, rows.iter().filter(of_metric).collect::<Vec<_>>())
     };
     let metrics: Vec<(Metric, Vec<&Row>)> = Metric::all().map(of).filter(|(_, rows)| !rows.is_empty()).collect();
     if metrics.is_empty() {
         return None;
     }
-    let all: f64 = rows.iter().map(|row| lane(row)).sum();
+    let all: f64 = rows.iter().map(lane).sum();
     let shrink = (ROOM / all).min(1.0);
     let heights: Vec<f64> = metrics
         .iter()
@@ -111,7 +109,7 @@ struct Axis {
 
 impl Axis {
     /// Wide enough for every interval, between the names of metrics and the end of the picture.
-    fn within(rows: &[&Row]) -> Self {
+    fn within(rows: &[Row]) -> Self {
         let metrics = rows.iter().filter_map(|row| row.metric);
         let reached = metrics.flat_map(|metric| {
             [
