@@ -1,5 +1,6 @@
 //! Broken servers and drivers: recorded with their reason, the others measured all the same, exit code 1.
 
+use std::fs;
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
@@ -134,6 +135,26 @@ fn a_driver_that_fails() {
     );
 }
 
+/// ghz does, if its time is over before its connections are open.
+#[test]
+fn a_driver_that_crashes_in_a_warm_up_runs_it_once_more() {
+    let bench = Bench::new().c_server("c", "good", "");
+    // A program of the project's own: no other load comes before the warm-up.
+    let program = bench.path("server").display().to_string();
+    fs::copy(built::c_server(), &program).unwrap();
+    let read = |file: &str| fs::read_to_string(bench.path(file)).unwrap();
+    let server = read("servers/c/server.toml").replace(&built::c_server().display().to_string(), &program);
+    let config = read("wirebench.toml").replace("rounds = 1\n", "rounds = 1\nwarmup = \"100ms\"\n");
+    let mode = format!("crashes-once:{}", bench.path("crashed").display());
+    let bench = bench
+        .driver("fake", &mode)
+        .file("servers/c/server.toml", &server)
+        .file("wirebench.toml", &config);
+    let ended = bench.run(&["run"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(bench.path("crashed").exists());
+}
+
 #[test]
 fn a_driver_that_prints_nothing() {
     broken(
@@ -211,7 +232,7 @@ fn a_missing_tool_is_named_with_its_install_line() {
 /// Runs a project that has no load generator: it ends before it waits for the lock, which is held, or builds.
 #[track_caller]
 fn nothing_can_be_measured(bench: &Bench, words: &[&str]) {
-    let lock = std::fs::File::open(bench.path("wirebench.toml")).unwrap();
+    let lock = fs::File::open(bench.path("wirebench.toml")).unwrap();
     lock.lock().unwrap();
     let ended = bench.run(&["run"]);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
@@ -271,7 +292,7 @@ fn a_results_folder_that_cannot_be_made() {
 fn a_full_disk_costs_the_series_not_the_record() {
     let bench = with_driver("ok").driver("floods-a-little", "foreign");
     let out = bench.path("small");
-    std::fs::create_dir(&out).unwrap();
+    fs::create_dir(&out).unwrap();
     let script = format!(
         "mount -t tmpfs -o size=300k none {0} && {1} --root {2} run --out {0} >/dev/null; code=$?; head -c 400000 /dev/zero > {0}/fill 2>/dev/null; \
          {1} --root {2} run --out {0} >/dev/null; second=$?; cat {0}/*/run.json; exit $((code * 10 + second))",
