@@ -44,6 +44,14 @@ packages() {
   install_packages "${missing[@]}" >/dev/null
 }
 
+# allow_sampling → functions can be sampled, on a machine that ends with its job; no other machine's kernel is set
+allow_sampling() {
+  if [[ "${RUNNER_ENVIRONMENT:-}" != github-hosted ]]; then return; fi
+  # Ubuntu's perf belongs to the kernel that runs; of another one it only says so.
+  perf --version &>/dev/null || install_packages "linux-tools-$(uname -r)" >/dev/null || return
+  as_root sysctl --quiet kernel.perf_event_paranoid=1
+}
+
 # before_push → the commit where the branch stood before this push, or HEAD^1 with a notice of the reason
 before_push() {
   local commit why
@@ -90,6 +98,7 @@ main() {
   # From here on, programs of the pull request may be run: the token is removed from their environment.
   unset GITHUB_TOKEN
   quietly packages || echo "::warning::some packages could not be installed; series that need them fail, and say so"
+  quietly allow_sampling || echo "::notice::perf could not be installed or allowed here; functions are not sampled"
   lines+=$'\n'"$(arguments)"
   mapfile -t args < <(sed '/^$/d' <<<"$lines")
   quietly stranger wirebench --root "$CONFIG" run ${args[@]+"${args[@]}"} || status=$?

@@ -37,7 +37,10 @@ fn told(mut script: Command, bench: &Bench, inputs: &[(&str, &str)]) -> Command 
         .env("CONFIG", ".")
         .env("GITHUB_EVENT_NAME", "workflow_dispatch")
         .env("GITHUB_TOKEN", "a-token");
-    script.env("GITHUB_ACTIONS", "true").env_remove("GITHUB_SHA");
+    script.env("GITHUB_ACTIONS", "true");
+    for name in ["GITHUB_SHA", "RUNNER_ENVIRONMENT"] {
+        script.env_remove(name);
+    }
     // As every project of these tests: without a lock of its own it would wait for the longest of the others.
     script.env("WIREBENCH_LOCK", bench.path("wirebench.toml"));
     for file in ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"] {
@@ -162,6 +165,17 @@ fn a_push_leaves_what_is_published() {
     }
 }
 
+const SUDO: &str = "shift\nexec \"$@\"";
+
+/// Puts shell scripts in the place of programs.
+fn programs(bench: &Bench, scripts: &[(&str, &str)]) {
+    for (name, script) in scripts {
+        let file = bench.path(&format!("out/bin/{name}"));
+        fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+}
+
 /// The lists of a machine are older than its archive: apt finds the package only after an update.
 #[test]
 fn packages_are_installed_also_where_their_lists_are_too_old() {
@@ -173,14 +187,10 @@ fn packages_are_installed_also_where_their_lists_are_too_old() {
     let bench = bench.file("drivers/fake/driver.toml", &lacking);
     let told = bench.path("told");
     let apt = format!(
-        "#!/bin/sh\necho \"$@\" >> {told}\ncase \" $* \" in\n*' update '*) ;;\n*) grep -q update {told} || exit 100 ;;\nesac\n",
+        "echo \"$@\" >> {told}\ncase \" $* \" in\n*' update '*) ;;\n*) grep -q update {told} || exit 100 ;;\nesac",
         told = told.display()
     );
-    for (name, script) in [("apt-get", apt.as_str()), ("sudo", "#!/bin/sh\nshift\nexec \"$@\"\n")] {
-        let file = bench.path(&format!("out/bin/{name}"));
-        fs::write(&file, script).unwrap();
-        fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
-    }
+    programs(&bench, &[("apt-get", &apt), ("sudo", SUDO)]);
     let ran = act(&bench, &[("ROUNDS", "1")]);
     assert!(
         !ran.stdout.contains("could not be installed"),
@@ -193,6 +203,34 @@ fn packages_are_installed_also_where_their_lists_are_too_old() {
     assert_eq!(
         told.lines().collect::<Vec<&str>>(),
         [install, "--quiet --yes update", install]
+    );
+}
+
+/// A hosted runner ends with its job; a machine that somebody owns keeps its kernel's settings.
+#[test]
+fn only_a_hosted_runner_is_set_to_sample_functions() {
+    let bench = place("true");
+    let told = bench.path("told");
+    let tells = |name: &str| format!("echo {name} \"$@\" >> {}", told.display());
+    programs(
+        &bench,
+        &[
+            ("perf", "exit 2"),
+            ("apt-get", &tells("apt-get")),
+            ("sysctl", &tells("sysctl")),
+            ("sudo", SUDO),
+        ],
+    );
+    let asked = |environment: &str| {
+        let ran = act(&bench, &[("ROUNDS", "1"), ("RUNNER_ENVIRONMENT", environment)]);
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+        fs::read_to_string(&told).unwrap_or_default()
+    };
+    assert_eq!(asked("self-hosted"), "");
+    let asked = asked("github-hosted");
+    assert!(
+        asked.contains("-- linux-tools-") && asked.ends_with("sysctl --quiet kernel.perf_event_paranoid=1\n"),
+        "{asked}"
     );
 }
 
