@@ -9,13 +9,11 @@ use std::path::{Path, PathBuf};
 const LEFT_OUT: [&str; 5] = ["go.mod", "go.sum", "package.json", "package-lock.json", "check-samples"];
 
 fn main() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let top = top.canonicalize().expect("the repository is there");
     let (mut names, mut files) = (Vec::new(), Vec::new());
     for (room, declaration) in [("drivers", "driver.toml"), ("counters", "counter.toml")] {
-        let room = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../..")
-            .join(room)
-            .canonicalize()
-            .expect("it lies at the top of the repository");
+        let room = top.join(room);
         println!("cargo::rerun-if-changed={}", room.display());
         for folder in sorted(&room) {
             let name = file_name(&folder);
@@ -35,8 +33,6 @@ fn main() {
     );
     let _ = writeln!(code, "/// Every file: path from the top of the repository, and text.");
     let _ = writeln!(code, "pub const FILES: [(&str, &str); {}] = [", files.len());
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let top = top.canonicalize().expect("the repository is there");
     for file in &files {
         let below = file.strip_prefix(&top).expect("a file of the repository");
         let _ = writeln!(code, "    ({below:?}, include_str!({file:?})),");

@@ -10,8 +10,9 @@ use crate::version;
 use wirebench_engine::git;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::TlsFiles;
+use wirebench_record::names::is_full_commit;
 use wirebench_scaffold::repository;
-use wirebench_scaffold::setup_files::{Action, IGNORED, SetupFile, WorkflowFacts, files, is_commit, is_pinned};
+use wirebench_scaffold::setup_files::{Action, IGNORED, SetupFile, WorkflowFacts, files, is_pinned};
 use wirebench_scaffold::{CHANGE_THIS, Found, GivenRequest, ProbeContext, Programs};
 
 /// Finds out how to measure a repository, and writes its wirebench.toml and workflows.
@@ -60,7 +61,7 @@ pub(crate) struct Args {
 const RELEASE: &str = concat!("wirebench/wirebench@v", env!("CARGO_PKG_VERSION"));
 
 fn commit(text: &str) -> Result<String, String> {
-    let good = is_commit(text).then(|| text.to_ascii_lowercase());
+    let good = is_full_commit(text).then(|| text.to_ascii_lowercase());
     good.ok_or_else(|| "expected the 40 hex digits of a commit".to_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use wirebench_scaffold::setup_files::is_commit;
+use wirebench_record::names::is_full_commit;
 
 /// The commit that this program was built from: set by scripts/release.sh and by `cargo install --git`.
 const BUILT_FROM: Option<&str> = option_env!("WIREBENCH_COMMIT");
@@ -12,7 +12,9 @@ static VERSION: LazyLock<String> = LazyLock::new(|| with(commit()));
 
 /// The full commit that this program was built from, in lower case; `None` if unknown.
 pub(crate) fn commit() -> Option<String> {
-    BUILT_FROM.filter(|text| is_commit(text)).map(str::to_ascii_lowercase)
+    BUILT_FROM
+        .filter(|text| is_full_commit(text))
+        .map(str::to_ascii_lowercase)
 }
 
 /// What `--version` prints.

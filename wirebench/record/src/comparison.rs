@@ -287,15 +287,11 @@ pub struct ComparedMetric {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub null_percent: Option<f64>,
     /// Pairs of rounds behind `null_percent`; 0 for counts.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub null_pairs: u32,
     /// Flame graph of the difference, as a path relative to the run's folder; of counts that regressed or improved.
     #[serde(deserialize_with = "names::path_or_null", default)]
     pub flame_graph: Option<String>,
-}
-
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 #[cfg(test)]

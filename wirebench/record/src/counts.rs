@@ -90,12 +90,8 @@ pub struct Point {
     /// The count over the whole run, start and stop included.
     pub total: u64,
     /// The start layout: which length the program's path had.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub layout: u32,
-}
-
-const fn is_first(layout: &u32) -> bool {
-    *layout == 0
 }
 
 /// Functions of each metric that a run's page shows, and that a history keeps.

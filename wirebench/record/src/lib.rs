@@ -15,6 +15,11 @@ pub mod run;
 pub mod site;
 pub mod trend;
 
+/// Whether a field has the value of a record without it, such as a number 0.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

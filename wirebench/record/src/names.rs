@@ -51,6 +51,11 @@ pub fn is_commit(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_hexdigit())
 }
 
+/// All 40 hex digits of a commit.
+pub fn is_full_commit(text: &str) -> bool {
+    text.len() == 40 && is_commit(text)
+}
+
 /// `yyyy-mm`, or empty for runs that are in no history.
 pub fn is_month(text: &str) -> bool {
     text.is_empty() || (text.len() == 7 && is_time(text) && text.as_bytes()[4] == b'-')

@@ -168,7 +168,7 @@ pub struct Spent {
     /// From the first server start to the last report, builds left out.
     pub measure_ns: u64,
     /// Of that, observing how servers warm up, and measuring capacities, before first rounds.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub calibrate_ns: u64,
     /// Drivers running, warm-up included.
     pub load_ns: u64,
@@ -180,12 +180,8 @@ pub struct Spent {
     #[serde(default)]
     pub count_ns: u64,
     /// Sampling the functions of series, which is not part of it either.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub sample_ns: u64,
-}
-
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// A stage of a run with a baseline: a screen first, then fresh rounds of the suspicious series.

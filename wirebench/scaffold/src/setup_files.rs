@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::needs::{Needs, quoted};
 use crate::programs::Found;
 use wirebench_engine::git;
+use wirebench_record::names::is_full_commit;
 
 /// The lines for .gitignore.
 pub const IGNORED: [&str; 2] = ["/.wirebench/", "/results/"];
@@ -174,12 +175,7 @@ fn block(key: &str, lines: &[String]) -> String {
 
 /// True if the action is pinned to a full commit.
 pub fn is_pinned(facts: &WorkflowFacts) -> bool {
-    facts.commit.is_some() || is_commit(&facts.action.revision)
-}
-
-/// Whether a text is a full commit.
-pub fn is_commit(text: &str) -> bool {
-    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    facts.commit.is_some() || is_full_commit(&facts.action.revision)
 }
 
 /// Writes a text as YAML: plain if it has no special characters, otherwise in double quotes, escaped as in JSON.

@@ -16,12 +16,13 @@ pub fn nearest_rank(sorted: &[u64], permille: u16) -> u64 {
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(sorted[middle]),
-        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
-    }
+    (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
+}
+
+/// The median of values in ascending order; there must be some.
+pub(crate) fn median_of_sorted(ascending: &[f64]) -> f64 {
+    let n = ascending.len();
+    f64::midpoint(ascending[(n - 1) / 2], ascending[n / 2])
 }
 
 /// The interval that contains the median of the distribution with a probability of at least 95 %, by order statistics: no

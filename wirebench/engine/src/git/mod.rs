@@ -11,6 +11,7 @@ use anyhow::Context as _;
 
 use crate::git::command::command;
 use wirebench_record::history::CommitInfo;
+use wirebench_record::names::is_full_commit;
 use wirebench_record::run::{Variant, VariantRevision};
 
 pub use checkout::{checkout, work_path};
@@ -48,8 +49,11 @@ pub fn versions(root: &Path) -> Vec<(String, String)> {
 
 /// Author and first line of the message of each of these commits that the repository has.
 pub fn commit_messages(root: &Path, commits: &[&str]) -> Vec<CommitInfo> {
-    let hex = |commit: &&str| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let known: Vec<&str> = commits.iter().copied().filter(hex).collect();
+    let known: Vec<&str> = commits
+        .iter()
+        .copied()
+        .filter(|commit| is_full_commit(commit))
+        .collect();
     let line = |line: &str| {
         let mut parts = line.splitn(3, '\t');
         Some(CommitInfo {
@@ -128,10 +132,9 @@ pub fn resolve(root: &Path, revision: &str) -> Result<String, String> {
 
 /// The command that fetches a revision into a shallow clone.
 fn fetch(revision: &str) -> String {
-    let is_commit = revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
     if revision.contains(['~', '^', '@']) {
         "git fetch --depth 100".into()
-    } else if is_commit {
+    } else if is_full_commit(revision) {
         format!("git fetch --depth 1 origin {revision}")
     } else {
         let revision = revision.strip_prefix("origin/").unwrap_or(revision);

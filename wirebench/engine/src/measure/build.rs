@@ -6,8 +6,9 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
+use regex::Regex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -236,53 +237,29 @@ fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Environment variables that change what a build makes, and are part of the key of a cached program; a name that ends with
-/// `_` stands for all that begin with it.
-const BUILD_VARIABLES: [&str; 13] = [
-    "CARGO_",
-    "RUSTC",
-    "RUSTC_",
-    "RUSTFLAGS",
-    "CPPFLAGS",
-    "LD",
-    "LDFLAGS",
-    "PROTOC",
-    "PROTOC_",
-    "PKG_CONFIG",
-    "PKG_CONFIG_",
-    "OPENSSL_",
-    "LIBCLANG_",
-];
-/// The same for each host and target: `CC`, `HOST_CC`, `TARGET_CC` and `CC_x86_64-unknown-linux-gnu`, as the crate cc reads them.
-const TOOL_VARIABLES: [&str; 9] = [
-    "AR",
-    "ARFLAGS",
-    "BINDGEN_EXTRA_CLANG_ARGS",
-    "CC",
-    "CFLAGS",
-    "CXX",
-    "CXXFLAGS",
-    "RANLIB",
-    "RANLIBFLAGS",
-];
+/// Environment variables that change what a build makes, and are part of the key of a cached program. The crate cc reads the
+/// last line's for each host and target too: `HOST_CC`, `CC_x86_64-unknown-linux-gnu`. Names of targets are lower-case: `AR_DIR`
+/// is something else.
+static BUILD_VARIABLES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(CARGO|RUSTC|PROTOC|PKG_CONFIG|OPENSSL|LIBCLANG)_.*
+        | RUSTC | RUSTFLAGS | CPPFLAGS | LD | LDFLAGS | PROTOC | PKG_CONFIG
+        | (HOST_|TARGET_)? ((AR|RANLIB|C|CXX)FLAGS | AR | BINDGEN_EXTRA_CLANG_ARGS | CC | CXX | RANLIB) (_[a-z0-9._-]*)?",
+    )
+});
 /// Build variables that change nothing in the program: where and how fast it is built, and variables that Cargo sets for the
 /// programs that it runs.
-const NEUTRAL: [&str; 14] = [
-    "CARGO_TARGET_DIR",
-    "CARGO_BUILD_TARGET_DIR",
-    "CARGO_BUILD_JOBS",
-    "CARGO_MAKEFLAGS",
-    "CARGO_TERM_",
-    "CARGO_NET_",
-    "CARGO_HTTP_",
-    "CARGO_REGISTRY_",
-    "CARGO_REGISTRIES_",
-    "CARGO_PKG_",
-    "CARGO_MANIFEST_",
-    "CARGO_BIN_",
-    "CARGO_PRIMARY_PACKAGE",
-    "CARGO_CRATE_NAME",
-];
+static NEUTRAL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"CARGO_( TARGET_DIR | BUILD_TARGET_DIR | BUILD_JOBS | MAKEFLAGS | PRIMARY_PACKAGE | CRATE_NAME
+        | (TERM|NET|HTTP|REGISTRY|REGISTRIES|PKG|MANIFEST|BIN)_.* )",
+    )
+});
+
+/// Matches whole names; blanks in the pattern mean nothing.
+fn pattern(names: &str) -> Regex {
+    Regex::new(&format!("(?xs)^({names})$")).expect("a constant pattern")
+}
 
 /// Twelve hex digits that identify everything except the code that changes a program: the folder that keeps programs, the
 /// compiler, Cargo, their configuration files, and the environment variables they read.
@@ -328,28 +305,7 @@ fn build_variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<
 }
 
 fn changes_builds(name: &str) -> bool {
-    let is_listed = |list: &[&str]| {
-        let mut list = list.iter();
-        list.any(|entry| name == *entry || entry.ends_with('_') && name.starts_with(entry))
-    };
-    (is_listed(&BUILD_VARIABLES) || is_tool_variable(name)) && !is_listed(&NEUTRAL)
-}
-
-fn is_tool_variable(name: &str) -> bool {
-    let name = ["HOST_", "TARGET_"]
-        .iter()
-        .find_map(|side| name.strip_prefix(side))
-        .unwrap_or(name);
-    // The names of targets are lower-case: AR_DIR is something else.
-    let is_target = |text: &str| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte))
-    };
-    TOOL_VARIABLES.iter().any(|tool| match name.strip_prefix(tool) {
-        Some("") => true,
-        Some(rest) => rest.strip_prefix('_').is_some_and(is_target),
-        None => false,
-    })
+    BUILD_VARIABLES.is_match(name) && !NEUTRAL.is_match(name)
 }
 
 /// Runs a server's build command in a side's folder. Its output goes to stderr, or to the builder's log.

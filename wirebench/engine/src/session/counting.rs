@@ -109,19 +109,14 @@ fn counted(counter: &Counter, jobs: &[Job]) -> std::io::Result<Option<Vec<Counts
     let counts = counter.count(jobs, &|run| {
         let job = &jobs[run.job];
         let place = format!("{} · {}", job.side.revision.variant.name(), job.series.id);
-        match &bar {
-            Some(bar) => {
-                bar.set_length(run.all as u64);
-                bar.set_position(run.done as u64);
-                bar.set_message(format!("counting · {place}"));
-            }
-            None if run.is_last_of_job => log::info!("counted · {place} · server run {} of {}", run.done, run.all),
-            None => {}
+        bar.set_length(run.all as u64);
+        bar.set_position(run.done as u64);
+        bar.set_message(format!("counting · {place}"));
+        if bar.is_hidden() && run.is_last_of_job {
+            log::info!("counted · {place} · server run {} of {}", run.done, run.all);
         }
     });
-    if let Some(bar) = &bar {
-        bar.finish_and_clear();
-    }
+    bar.finish_and_clear();
     counts
 }
 

@@ -1,7 +1,6 @@
 //! Prints the progress of a run and the time left on stderr: a bar in a terminal, plain lines elsewhere.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -32,7 +31,7 @@ pub(super) struct Heading {
 /// The progress of a run.
 #[derive(Debug)]
 pub(super) struct Progress<'a> {
-    bar: Option<ProgressBar>,
+    bar: ProgressBar,
     series: &'a [PlannedSeries<'a>],
     heading: Heading,
     remaining: Vec<Slot>,
@@ -41,12 +40,10 @@ pub(super) struct Progress<'a> {
     deadline: Option<Instant>,
 }
 
-/// A bar on stderr; `None` if that is no terminal.
-pub(super) fn bar() -> Option<ProgressBar> {
-    std::io::stderr().is_terminal().then(|| {
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}").expect("a constant template");
-        ProgressBar::new(0).with_style(style)
-    })
+/// A bar on stderr; hidden if that is no terminal.
+pub(super) fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}").expect("a constant template");
+    ProgressBar::new(0).with_style(style)
 }
 
 /// A number with its noun: `1 pair`, `2 pairs`.
@@ -71,9 +68,7 @@ impl<'a> Progress<'a> {
     pub(super) fn enter(&mut self, heading: Heading, slots: &[Slot]) {
         self.heading = heading;
         self.remaining = slots.to_vec();
-        if let Some(bar) = &self.bar {
-            bar.set_length(bar.position() + slots.len() as u64);
-        }
+        self.bar.set_length(self.bar.position() + slots.len() as u64);
     }
 
     /// The next slots end at a deadline, if there is one.
@@ -99,34 +94,27 @@ impl<'a> Progress<'a> {
             Some(stage) => format!("{stage} · {round} · {} · {id}", slot.variant.name()),
             None => format!("{round} · {id}"),
         };
-        match &self.bar {
-            // The most important part comes first: a narrow terminal cuts off the end.
-            Some(bar) => bar.set_message(format!("about {left} left · {place}")),
-            None => log::info!("{place} · about {left} left"),
+        if self.bar.is_hidden() {
+            log::info!("{place} · about {left} left");
         }
+        // The most important part comes first: a narrow terminal cuts off the end.
+        self.bar.set_message(format!("about {left} left · {place}"));
     }
 
     /// A slot has ended after `took`.
     pub(super) fn end(&mut self, slot: Slot, took: Duration) {
         self.took.insert(slot.series, took);
         self.remaining.retain(|other| *other != slot);
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
-        }
+        self.bar.inc(1);
     }
 
     /// Logs a message above the bar.
     pub(super) fn log(&self, level: log::Level, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| log::log!(level, "{text}")),
-            None => log::log!(level, "{text}"),
-        }
+        self.bar.suspend(|| log::log!(level, "{text}"));
     }
 
     pub(super) fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 
     fn expected(&self, series: usize) -> Duration {

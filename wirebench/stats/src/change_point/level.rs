@@ -1,6 +1,6 @@
 //! The level of values and their distance from it, by robust measures.
 
-use crate::quantile::median;
+use crate::quantile::{median, median_of_sorted};
 
 /// The smallest scale of the likelihood, for rows without noise.
 const LEAST_SCALE: f64 = 0.0025;
@@ -48,12 +48,6 @@ impl PriorLevel {
 /// The median of values; there must be some.
 pub(super) fn median_of(values: &[f64]) -> f64 {
     median(values).expect("both sides of a step hold values")
-}
-
-/// The median of values in ascending order; there must be some.
-pub(super) fn median_of_sorted(ascending: &[f64]) -> f64 {
-    let n = ascending.len();
-    f64::midpoint(ascending[(n - 1) / 2], ascending[n / 2])
 }
 
 /// Whether every value is a hundred times above, or below, a level: such a step needs no test.

@@ -35,11 +35,12 @@ pub use noise::Noise;
 pub use rules::{LEAST_AFTER, LEAST_BEFORE, SMALLEST_STEP, WINDOW};
 pub use step::ChangePoint;
 
-use self::level::{median_of, median_of_sorted};
+use self::level::median_of;
 use self::row::Row;
 use self::rules::RULES;
 use self::search::{MANY_BEFORE, newest_step};
 use self::step::{STAYS, Step, level_start};
+use crate::quantile::median_of_sorted;
 
 /// Pushes within which [`Detector::resolvable`] promises that a step is reported.
 pub const SEEN_WITHIN: usize = 5;

@@ -1,10 +1,11 @@
 //! One step of a row: whether it still holds, where it is, and how large.
 
-use crate::change_point::level::{are_far, median_of, median_of_sorted};
+use crate::change_point::level::{are_far, median_of};
 use crate::change_point::noise::{Noise, OldLevel};
 use crate::change_point::row::Row;
 use crate::change_point::rules::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
 use crate::mann_whitney::{Level, Shift, differ, shift};
+use crate::quantile::median_of_sorted;
 
 /// The number of values after a step from which on it must meet the stricter conditions.
 const PROVEN_AFTER: usize = 15;

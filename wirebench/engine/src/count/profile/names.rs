@@ -1,8 +1,10 @@
 //! Readable function names that are the same in every build.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use addr2line::demangle_auto;
+use regex::Regex;
 
 /// A name from a symbol table or from valgrind: demangled where it is not yet, without what changes from build to build.
 pub(super) fn clean(name: &str) -> String {
@@ -11,7 +13,7 @@ pub(super) fn clean(name: &str) -> String {
         [b'_', b'Z' | b'R', ..] => demangle_auto(Cow::Borrowed(bare), None),
         _ => Cow::Borrowed(bare),
     };
-    without_crate_hashes(without_endings(&demangled))
+    CRATE_HASH.replace_all(without_endings(&demangled), "::").into_owned()
 }
 
 /// The name of a function at an address without a symbol; without the program if that is unknown.
@@ -149,26 +151,9 @@ fn is_version(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_'
 }
 
-/// `core[1a2b3c4d5e6f7a8b]::fmt` is `core::fmt`.
-fn without_crate_hashes(name: &str) -> String {
-    let mut clean = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some((before, after)) = rest.split_once('[') {
-        clean.push_str(before);
-        let hash = after.split_once(']').map_or("", |(hash, _)| hash);
-        if (8..=16).contains(&hash.len())
-            && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
-            && after[hash.len() + 1..].starts_with("::")
-        {
-            rest = &after[hash.len() + 1..];
-        } else {
-            clean.push('[');
-            rest = after;
-        }
-    }
-    clean.push_str(rest);
-    clean
-}
+/// The hash of a crate: `core[1a2b3c4d5e6f7a8b]::fmt` is `core::fmt`.
+static CRATE_HASH: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\[[0-9A-Fa-f]{8,16}\]::").expect("a constant pattern"));
 
 #[cfg(test)]
 mod tests {
