@@ -5,9 +5,8 @@ use crate::truth::Case;
 use crate::truth::record::{Blame, Carrier, Expect, Finding, Outcome};
 use wirebench_declare::percent::Percent;
 use wirebench_present::report::comparison::reasons;
-use wirebench_record::comparison::{
-    ComparedMetric, ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, Verdict,
-};
+use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Verdict};
+use wirebench_record::counts::Source;
 use wirebench_record::metric::Metric;
 
 /// The most functions that are kept.
@@ -164,7 +163,7 @@ fn blame(function: Option<&str>, metrics: &[Metric], comparison: &Comparison, ou
         let all = series()
             .filter_map(|one| one.work.as_ref())
             .flat_map(|work| &work.functions);
-        all.map(placed).collect()
+        all.map(|one| placed(&one.function, one.source.as_ref())).collect()
     });
     let place = list.iter().position(|name| name.contains(function));
     outcome.blame = Some(match place {
@@ -175,19 +174,20 @@ fn blame(function: Option<&str>, metrics: &[Metric], comparison: &Comparison, ou
     outcome.functions = list.into_iter().take(KEPT).collect();
 }
 
-/// The name of a function that does more or less, with its place, because callbacks have no name.
-fn placed(change: &FunctionWorkChange) -> String {
-    let place = change.source.as_ref().map(|source| {
+/// The name of a function with its place, because callbacks have no name.
+fn placed(function: &str, source: Option<&Source>) -> String {
+    let place = source.map(|source| {
         let file = source.file.rsplit('/').next().unwrap_or_default();
         format!(" at {file}:{}", source.line)
     });
-    format!("{}{}", change.function, place.unwrap_or_default())
+    format!("{function}{}", place.unwrap_or_default())
 }
 
-/// The name of a listed change: the function, or a system call and the function that makes it.
+/// The name of a listed change: the function, sampled ones with their place, or a system call and the function that makes it.
 fn named(change: &FunctionChange) -> String {
     match &change.caller {
         Some(caller) => format!("{} by {caller}", change.function),
+        None if change.metric == Metric::ServerCpu => placed(&change.function, change.source.as_ref()),
         None => change.function.clone(),
     }
 }
@@ -201,8 +201,7 @@ mod tests {
     use crate::truth::Row;
     use crate::truth::row::Candidate;
     use wirebench_declare::span::Span;
-    use wirebench_record::comparison::{WorkChange, WorkKind};
-    use wirebench_record::counts::Source;
+    use wirebench_record::comparison::{FunctionWorkChange, WorkChange, WorkKind};
     use wirebench_testing::golden;
 
     fn row(expect: Expect, metrics: &[Metric], function: Option<&str>) -> Row {
@@ -378,6 +377,22 @@ mod tests {
             let found = judged(&row, &comparison);
             assert_eq!((found.blame, found.functions.len()), (Some(blame), lines.len()));
         }
+        let sampled = FunctionChange {
+            metric: Metric::ServerCpu,
+            function: "(anonymous)".into(),
+            baseline: 1.0,
+            candidate: 2.0,
+            share_percent: 10.0,
+            own_code: true,
+            caller: None,
+            source: Some(Source::at("src/http.js", 9)),
+        };
+        comparison.series[0].functions = vec![sampled];
+        assert_eq!(
+            judged(&row, &comparison).blame,
+            Some(Blame::First),
+            "samples tell a cost"
+        );
     }
 
     #[test]
