@@ -623,3 +623,14 @@ fn samples_name_the_function_that_makes_the_engine_do_more() {
         "{said}"
     );
 }
+
+#[test]
+fn an_interpreter_without_frame_pointers_is_not_sampled_in_vain() {
+    let bench = shop("shop.py", PYTHON)
+        .scenario("ask", "connections = 4, duration = \"400ms\"")
+        .commit("edited")
+        .file("shop.py", &edited(PYTHON, &[("total > 20", "total > 21")]));
+    let (sampled, _, said) = sampled(&bench, "python");
+    assert!(sampled.is_null(), "{sampled:#}");
+    assert!(said.contains("perf sees none of the project's own"), "{said}");
+}

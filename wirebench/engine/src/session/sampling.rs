@@ -11,7 +11,7 @@ use nix::time::{ClockId, clock_gettime};
 use regex::Regex;
 
 use crate::count::profile::Tree;
-use crate::count::profile::perf::{CpuTime, PerfReader, SampledFunction};
+use crate::count::profile::perf::{CpuTime, NO_SYMBOL, PerfReader, SampledFunction};
 use crate::count::work;
 use crate::measure::error::{MeasureError, written};
 use crate::measure::process::Ending;
@@ -36,6 +36,10 @@ const LEAST_SHARE: f64 = 0.005;
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// The number of the stage, which selects the order of its rounds: after the two of the comparison.
 const STAGE: u32 = 3;
+
+/// Why there is nothing to name after the first pair.
+const NO_OWN_FUNCTION: &str = "perf sees none of the project's own: an interpreter without frame pointers (Python), \
+    or a program without debug information";
 
 /// The CPU time of one round, ns per request, of each function by line.
 type RoundTime = BTreeMap<SampledFunction, BTreeMap<u32, f64>>;
@@ -107,6 +111,9 @@ impl Session<'_> {
                 Ok(())
             });
             match measured {
+                Ok(()) if !both.iter().flat_map(BTreeMap::keys).any(|(_, file)| file.is_some()) => {
+                    return Err(NO_OWN_FUNCTION.to_owned().into());
+                }
                 Ok(()) => rounds.push(both),
                 Err(MeasureError::Interrupted) => return Err(MeasureError::Interrupted),
                 Err(why) => failed = Some(why),
@@ -230,7 +237,8 @@ fn recorded(rounds: &[[RoundTime; 2]]) -> Sampled {
     let whole = sides(&|round| round.values().flat_map(BTreeMap::values).sum());
     let share = |part: &[f64], whole: &[f64]| part.iter().sum::<f64>() / whole.iter().sum::<f64>();
     let all: BTreeSet<&SampledFunction> = rounds.iter().flatten().flat_map(BTreeMap::keys).collect();
-    let functions = all.into_iter().filter_map(|function| {
+    let named = all.into_iter().filter(|(name, _)| name != NO_SYMBOL);
+    let functions = named.filter_map(|function| {
         let time = sides(&|round| round.get(function).map_or(0.0, |lines| lines.values().sum()));
         let most = share(&time.baseline, &whole.baseline).max(share(&time.candidate, &whole.candidate));
         (most >= LEAST_SHARE).then(|| Recorded {

@@ -24,6 +24,9 @@ const MARKS_FROM: u64 = 4096_u64.wrapping_neg();
 /// What follows this mark is code of the program (`PERF_CONTEXT_USER`); before it, code of the kernel.
 const USER: u64 = 512_u64.wrapping_neg();
 
+/// The name of all code without a name.
+pub const NO_SYMBOL: &str = "(no symbol)";
+
 /// A function, and its file in the repository if it is the project's own.
 pub type SampledFunction = (String, Option<String>);
 
@@ -137,7 +140,7 @@ impl<'a> PerfReader<'a> {
         });
         let (function, line) = match own {
             Some((name, source)) => ((name, Some(source.file)), source.line),
-            None => ((innermost.flatten().unwrap_or_else(|| "(no symbol)".into()), None), 0),
+            None => ((innermost.flatten().unwrap_or_else(|| NO_SYMBOL.into()), None), 0),
         };
         let period = sample.period.unwrap_or(0);
         time.total_ns += period;
