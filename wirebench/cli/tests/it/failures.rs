@@ -137,22 +137,25 @@ fn a_driver_that_fails() {
 
 /// ghz does, if its time is over before its connections are open.
 #[test]
-fn a_driver_that_crashes_in_a_warm_up_runs_it_once_more() {
+fn a_warm_up_whose_driver_crashes_is_run_again_for_longer() {
     let bench = Bench::new().c_server("c", "good", "");
+    let mode = format!("crashes:{}", bench.path("crashes").display());
+    let bench = bench.driver("fake", &mode);
     // A program of the project's own: no other load comes before the warm-up.
     let program = bench.path("server").display().to_string();
     fs::copy(built::c_server(), &program).unwrap();
     let read = |file: &str| fs::read_to_string(bench.path(file)).unwrap();
     let server = read("servers/c/server.toml").replace(&built::c_server().display().to_string(), &program);
     let config = read("wirebench.toml").replace("rounds = 1\n", "rounds = 1\nwarmup = \"100ms\"\n");
-    let mode = format!("crashes-once:{}", bench.path("crashed").display());
+    let driver = read("drivers/fake/driver.toml").replace("[\"{requests}\"]", "[\"{requests}\"], [\"{duration}\"]");
     let bench = bench
-        .driver("fake", &mode)
         .file("servers/c/server.toml", &server)
-        .file("wirebench.toml", &config);
+        .file("wirebench.toml", &config)
+        .file("drivers/fake/driver.toml", &driver);
     let ended = bench.run(&["run"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(bench.path("crashed").exists());
+    let crashes = fs::read_to_string(bench.path("crashes")).unwrap();
+    assert_eq!(crashes, "100ms\n200ms\n400ms\n");
 }
 
 #[test]

@@ -33,6 +33,10 @@ use wirebench_declare::scenario::{Amount, Load};
 use wirebench_declare::server::{Operation, Server};
 use wirebench_declare::span::{Span, nanos};
 
+/// How often a warm-up that fails is run again, each time for twice as long: ghz 0.121.0 crashes if the time is over before its
+/// connections are open, and on a busy machine a short warm-up can be.
+const WARM_UP_RETRIES: u32 = 3;
+
 /// What all slots of a run have in common.
 #[derive(Debug)]
 pub struct Harness<'a> {
@@ -134,8 +138,7 @@ impl Harness<'_> {
         Ok(measured)
     }
 
-    /// Runs the driver for the warm-up of a series, if it has one, and for so many more requests; returns how long it ran. A warm-up
-    /// that fails is run once more: ghz 0.121.0 crashes if the time is over before its connections are open.
+    /// Runs the driver for the warm-up of a series, if it has one, and for so many more requests; returns how long it ran.
     fn warm_up(
         &self,
         series: &PlannedSeries,
@@ -148,17 +151,21 @@ impl Harness<'_> {
         let parts = parts.into_iter().map(Amount::Requests);
         let amounts = series.load.warmup.map(Amount::Duration).into_iter().chain(parts);
         let mut took = Duration::ZERO;
-        for amount in amounts {
-            let mut series = series.clone();
-            series.load.amount = amount;
-            let mut values = values.clone();
-            values::set_amount(&mut values, &series.load.amount);
-            let mut drive = || self.drive(&series, folder, &values, Some(&mut *target), None);
-            let measured = drive().or_else(|error| match error {
-                MeasureError::Failed(_) => drive(),
-                other => Err(other),
-            });
-            took += measured?.wall;
+        for mut amount in amounts {
+            let mut retries = WARM_UP_RETRIES;
+            took += loop {
+                let mut series = series.clone();
+                series.load.amount = amount.clone();
+                let mut values = values.clone();
+                values::set_amount(&mut values, &amount);
+                match self.drive(&series, folder, &values, Some(&mut *target), None) {
+                    Err(MeasureError::Failed(_)) if retries > 0 => retries -= 1,
+                    measured => break measured?.wall,
+                }
+                if let Amount::Duration(Span(length)) = &mut amount {
+                    *length *= 2;
+                }
+            };
         }
         Ok(took)
     }
