@@ -7,6 +7,7 @@ use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, Messa
 use serde_json::Value;
 
 use super::{ProbeContext, ProbedServer, tells_of_this_machine};
+use crate::probe::candidates::some_of;
 use crate::probe::speak::PATIENCE;
 use crate::program::{slug, unique_name};
 use crate::proto;
@@ -42,10 +43,13 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
         ca: Path::new(""),
     };
     let reflected = reflection::services(endpoint);
-    let probe_all = |calls: &[proto::Call], probed: &mut ProbedServer| {
+    let (mut unread, mut refused) = (Vec::new(), Vec::new());
+    let mut probe_all = |calls: &[proto::Call], probed: &mut ProbedServer| {
         for call in calls {
-            if let Err(question) = probe_call(context, endpoint, call, reflected.as_deref(), probed) {
-                probed.questions.push(question);
+            match probe_call(context, endpoint, call, reflected.as_deref(), probed) {
+                Ok(()) => {}
+                Err(NotCalled::Unread(why)) => unread.push(why),
+                Err(NotCalled::Refused(said)) => refused.push((call.call.clone(), said)),
             }
         }
     };
@@ -60,6 +64,48 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
             )),
         }
     }
+    probed.questions.extend(about_unread(unread));
+    probed.questions.extend(about_refused(&refused));
+}
+
+/// Why a method is not measured.
+enum NotCalled {
+    /// The file that declares it cannot be read: the reason.
+    Unread(String),
+    /// No made-up message had a good answer: the last answer.
+    Refused(String),
+}
+
+/// One question for all files that cannot be read.
+fn about_unread(mut why: Vec<String>) -> Option<String> {
+    why.sort();
+    why.dedup();
+    let first = why.first()?;
+    let more = match why.len() - 1 {
+        0 => String::new(),
+        1 => "; another .proto file cannot be read either".to_owned(),
+        many => format!("; {many} other .proto files cannot be read either"),
+    };
+    Some(format!("{first}: where do its imports start?{more}"))
+}
+
+/// The questions about methods without a good answer: one for each, or one for all if there are many.
+fn about_refused(refused: &[(String, String)]) -> Vec<String> {
+    const MOST: usize = 2;
+    if refused.len() > MOST {
+        let (many, list) = (
+            refused.len(),
+            some_of(refused.iter().map(|(call, said)| format!("{call} ({said})"))),
+        );
+        return vec![format!(
+            "{many} methods had no good answer to a made-up message: which messages do they take? Declare those that are to be \
+             measured: {list}"
+        )];
+    }
+    let question = |(call, said): &(String, String)| {
+        format!("{call}: it answered {said} to a made-up message: which message does it take?")
+    };
+    refused.iter().map(question).collect()
 }
 
 /// The unary methods of a service, by the server's reflection.
@@ -76,22 +122,21 @@ fn reflected_calls(endpoint: Endpoint, service: &str) -> Result<Vec<proto::Call>
     Ok(calls.collect())
 }
 
-/// Calls one method; a response that is not good becomes a question.
+/// Calls one method, and declares it if the response is good.
 fn probe_call(
     context: &ProbeContext,
     endpoint: Endpoint,
     call: &proto::Call,
     reflected: Option<&[String]>,
     probed: &mut ProbedServer,
-) -> Result<(), String> {
+) -> Result<(), NotCalled> {
     let service = call.call.split('/').next().unwrap_or_default();
     let listed = reflected.map(|all| all.iter().any(|one| one == service));
     if listed == Some(false) {
         return Ok(());
     }
     let mut operation = call.operation();
-    let loaded = Call::load(context.root, &operation, endpoint)
-        .map_err(|error| format!("{error}: where do its imports start?"))?;
+    let loaded = Call::load(context.root, &operation, endpoint).map_err(NotCalled::Unread)?;
     let made_up = DynamicMessage::deserialize(loaded.input(), sample(&loaded.input(), 0));
     let made_up = made_up.unwrap_or_else(|_| DynamicMessage::new(loaded.input()));
     let mut last = String::new();
@@ -121,10 +166,7 @@ fn probe_call(
             None => last = format!("HTTP status {} without grpc-status", answer.status),
         }
     }
-    let call = &call.call;
-    Err(format!(
-        "{call}: it answered {last} to a made-up message: which message does it take?"
-    ))
+    Err(NotCalled::Refused(last))
 }
 
 fn declare(call: &proto::Call, operation: GrpcOperation, listed: Option<bool>, probed: &mut ProbedServer) {
@@ -168,4 +210,32 @@ fn value(field: &FieldDescriptor, depth: usize) -> Option<Value> {
         Kind::Message(kind) => sample(&kind, depth + 1),
         _ => 1.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{about_refused, about_unread};
+
+    #[test]
+    fn files_that_cannot_be_read_are_one_question_whatever_they_declare() {
+        let why = |file: &str| format!("{file}: import 'google/api/annotations.proto' not found");
+        assert_eq!(about_unread(Vec::new()), None);
+        let one = about_unread(vec![why("a.proto"), why("a.proto")]).unwrap();
+        assert!(one.starts_with(&why("a.proto")) && !one.contains("other"), "{one}");
+        let more = about_unread(vec![why("c.proto"), why("a.proto"), why("b.proto"), why("a.proto")]).unwrap();
+        assert!(more.starts_with(&why("a.proto")) && more.contains("2 other"), "{more}");
+    }
+
+    #[test]
+    fn many_methods_without_a_good_answer_are_one_question() {
+        let refused = |many: usize| -> Vec<(String, String)> {
+            (0..many)
+                .map(|at| (format!("Bank/M{at}"), "grpc-status 16".to_owned()))
+                .collect()
+        };
+        for (many, expected) in [(0, 0), (1, 1), (2, 2), (3, 1), (40, 1)] {
+            assert_eq!(about_refused(&refused(many)).len(), expected, "{many}");
+        }
+        assert!(about_refused(&refused(40))[0].contains("40 methods"));
+    }
 }
