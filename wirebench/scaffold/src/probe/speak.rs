@@ -109,7 +109,8 @@ fn get_with_ca(address: &str, protocol: Protocol, path: &str, ca: Option<PathBuf
 fn request_root(address: &str) -> std::io::Result<TcpStream> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
+    // In one piece: a server that ends the connection after a part of it would make a second write fail.
+    stream.write_all(format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes())?;
     Ok(stream)
 }
 
