@@ -41,6 +41,10 @@ static ADDRESS_FLAG: LazyLock<Regex> = LazyLock::new(|| {
         "(?:localhost|0\.0\.0\.0|127\.0\.0\.1)?:\d{2,5}""#,
     )
 });
+/// A flag of Go of any name whose description speaks of a port: `flag.Int("p", 0, "Port on which to listen")`.
+static PORT_FLAG: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"\.U?[Ii]nt(?:16|32|64)?(?:Var)?\(\s*(?:&[\w.]+\s*,\s*)?"([\w.-]+)"\s*,\s*\d+\s*,\s*"[^"\n]*\b[Pp]ort\b"#)
+});
 /// Flags of ports beside the one that is measured.
 static ASIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"metrics|admin|debug|pprof|probe|health"));
 static FIRST_ARGUMENT: LazyLock<Regex> =
@@ -129,12 +133,19 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
         settings.push(by_variable("PORT"));
     }
     let words = ["PORT", "ADDR", "LISTEN", "BIND"];
-    let telling = |name: &&String| words.iter().any(|word| name.contains(word));
+    // CGI and WSGI tell a request by such variables.
+    let of_request = |name: &str| name.starts_with("HTTP_X_") || name.starts_with("REMOTE_");
+    let telling = |name: &&String| words.iter().any(|word| name.contains(word)) && !of_request(name);
     settings.extend(variables.iter().filter(telling).map(|name| by_variable(name)));
     settings.extend(aside.into_iter().map(by_flag));
     let addresses = named(&ADDRESS_FLAG);
     let addresses = addresses.iter().filter(|flag| !ASIDE.is_match(flag));
     settings.extend(addresses.map(by_flag_of_address));
+    let ports = named(&PORT_FLAG);
+    let ports = ports
+        .iter()
+        .filter(|flag| !ASIDE.is_match(flag) && !flags.contains(*flag));
+    settings.extend(ports.map(|flag| by_args(vec![format!("--{flag}"), "{port}".to_owned()])));
     // The toolkit of Prometheus' exporters adds the flag.
     if texts.iter().any(|text| text.contains("kingpinflag")) {
         settings.push(by_flag_of_address(&"web.listen-address".to_owned()));
@@ -249,6 +260,7 @@ mod tests {
                 "--listen {address}",
             ),
             ("cmd.Flags().Uint16(\"port\", 80, \"\")", "--port {port}"),
+            ("flag.Int(\"p\", 0, \"Port on which to listen.\")", "--p {port}"),
             (
                 "app.Flag(\"web.listen-on\", \"Where\").Default(\":9091\").String()",
                 "--web.listen-on {address}",
@@ -310,6 +322,7 @@ mod tests {
             ("process.env.PORT ?? 3000", "PORT={port}"),
             ("os.Getenv(\"PORT\")", "PORT={port}"),
             ("int(os.environ.get(\"PORT\", 8000))", "PORT={port}"),
+            ("environ.get(\"REMOTE_ADDR\"), environ[\"HTTP_X_FORWARDED_PORT\"]", ""),
             ("std::env::var(\"PORT\")", "PORT={port}"),
             ("app.listen({ host: 'x', port: 3000 })", "3000"),
             ("app.listen(3001)", "3001"),

@@ -58,8 +58,10 @@ pub(super) struct Manifest {
 pub(super) struct Lock {
     /// Its name.
     pub(super) file: String,
-    /// Installs the packages that it locks.
+    /// Installs the packages that it locks; `{manifest_folder}` is its own folder.
     pub(super) install: Vec<String>,
+    /// Matches the text of the manifest beside it if it also locks the packages of projects below; without it, it never does.
+    pub(super) workspace: Option<Pattern>,
 }
 
 /// One way to start a server.
@@ -90,7 +92,7 @@ pub(super) struct Start {
     pub(super) packages: Packages,
     /// The command that builds it, after its packages are installed.
     pub(super) build: Vec<String>,
-    /// The same for a project that a manifest at the top builds.
+    /// The same for a project that a manifest at the top builds, or whose packages are locked above it, in `{workspace}`.
     pub(super) build_in_workspace: Vec<String>,
     /// Commands before each start, such as a migration.
     pub(super) before: Vec<Vec<String>>,

@@ -8,7 +8,7 @@ use toml::Table;
 use crate::files::{Files, ending_of, folder_of, folders_up, word};
 use crate::port_settings::{self, PortSetting};
 use crate::program::{Program, last_name};
-use crate::recipe::{Each, Manifest, Packages, Pattern, RECIPES, Recipe, Start, fits};
+use crate::recipe::{Each, Lock, Manifest, Packages, Pattern, RECIPES, Recipe, Start, fits};
 use wirebench_declare::args::{Value, fill};
 use wirebench_declare::server::Program as Started;
 
@@ -165,14 +165,47 @@ impl<'a> Project<'a> {
         let Some(manifest) = self.manifest else {
             return Vec::new();
         };
-        let above = |file: &str| (self.files.above(file)).is_some_and(|(way, _)| way == self.manifest_folder);
-        let has = |file: &str| self.files.has(&format!("{}{file}", self.manifest_folder)) || above(file);
-        let lock = manifest.locks.iter().find(|lock| has(&lock.file));
-        let mut words = self.words(lock.map_or(&manifest.install, |lock| &lock.install), &self.values());
+        let lock = self.lock();
+        let mut values = self.values();
+        if let Some((folder, _)) = &lock {
+            values.insert("manifest_folder".into(), Value::One(word(folder)));
+        }
+        let install = lock.map_or(&manifest.install, |(_, lock)| &lock.install);
+        let mut words = self.words(install, &values);
         if !words.is_empty() {
             words.extend_from_slice(with);
         }
         words
+    }
+
+    /// The lock file of its packages, after its folder: beside the manifest, else that of the nearest workspace above.
+    fn lock(&self) -> Option<(&str, &'a Lock)> {
+        let manifest = self.manifest?;
+        let own = self.manifest_folder.as_str();
+        let outside = manifest
+            .locks
+            .iter()
+            .filter_map(|lock| Some(self.files.above(&lock.file)?.0));
+        let above = folders_up(&self.folder).skip(1).chain(outside);
+        std::iter::once(own).chain(above).find_map(|folder| {
+            let locks_below = |pattern: &Pattern| {
+                self.text_in(folder, &manifest.file)
+                    .is_some_and(|text| pattern.fits(text))
+            };
+            let holds = |lock: &&Lock| folder == own || lock.workspace.as_ref().is_some_and(locks_below);
+            let mut locks = manifest
+                .locks
+                .iter()
+                .filter(|lock| self.text_in(folder, &lock.file).is_some());
+            Some((folder, locks.find(holds)?))
+        })
+    }
+
+    /// The text of a file in a folder, also above the examined one.
+    fn text_in(&self, folder: &str, name: &str) -> Option<&str> {
+        let (way, above) = self.files.above(name).unzip();
+        let above = above.filter(|_| way == Some(folder));
+        self.files.text(&format!("{folder}{name}")).or(above)
     }
 
     /// Fills the words of a command. A word `{toml:a.b}` is the list at that place of the manifest; `{nearest:FILE:ELSE}` is the
@@ -198,12 +231,17 @@ impl<'a> Project<'a> {
         below.map(|folder| format!("{}/{file}", word(folder))).or_else(above)
     }
 
-    /// True if a manifest at the top builds this project, too.
-    fn is_in_workspace(&self) -> bool {
-        self.manifest.is_some_and(|manifest| {
-            let top = self.files.text(&manifest.file).unwrap_or_default();
-            !self.folder.is_empty() && manifest.workspace.as_ref().is_some_and(|pattern| pattern.fits(top))
-        })
+    /// The folder of the workspace that builds this project: the one that locks its packages, or the top, whose manifest names
+    /// it.
+    fn workspace(&self) -> Option<&str> {
+        let manifest = self.manifest?;
+        let locked = self
+            .lock()
+            .map(|(folder, _)| folder)
+            .filter(|folder| *folder != self.manifest_folder);
+        let top = self.files.text(&manifest.file).unwrap_or_default();
+        let is_named = !self.folder.is_empty() && manifest.workspace.as_ref().is_some_and(|pattern| pattern.fits(top));
+        locked.or_else(|| is_named.then_some(""))
     }
 }
 
@@ -245,9 +283,11 @@ fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &P
     if needs_module && !values_text(&values, "module").split('.').all(is_identifier) {
         return None;
     }
+    let workspace = project.workspace();
+    values.extend(workspace.map(|folder| ("workspace".into(), Value::One(word(folder)))));
     let fill_all = |words: &[String]| project.words(words, &values);
     let build = match start.build_in_workspace.as_slice() {
-        in_workspace if project.is_in_workspace() && !in_workspace.is_empty() => in_workspace,
+        in_workspace if workspace.is_some() && !in_workspace.is_empty() => in_workspace,
         _ => &start.build,
     };
     let install = match start.packages {

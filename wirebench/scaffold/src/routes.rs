@@ -25,9 +25,10 @@ fn pattern(text: &str) -> Regex {
 }
 
 /// The ways in which sources declare a route.
-const DECLARED: [&str; 6] = [
-    // `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor, `add_get("/x"` of aiohttp.
-    r#"(?im)(?:[\w)]\.|#\[|@|^\s*)(?:Map|add_)?(?P<method>METHOD)(?:Mapping)?\(\s*["'`](?P<path>/[^"'`\s]*)["'`]"#,
+const DECLARED: [&str; 7] = [
+    // `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor, `add_get("/x"` of aiohttp;
+    // also behind a variable, `app.get(`${base}/x`)`, `r.Get(*prefix+"/x"`.
+    r#"(?im)(?:[\w)]\.|#\[|@|^\s*)(?:Map|add_)?(?P<method>METHOD)(?:Mapping)?(?:<[^()\n]*>)?\(\s*(?:\*?[\w.]+\s*\+\s*)?["'`](?:\$\{[\w.]+\})?(?P<path>/[^"'`\s]*)["'`]"#,
     // `HandleFunc("GET /x"`, `Handle("/x"`.
     r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#,
     // `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
@@ -39,13 +40,15 @@ const DECLARED: [&str; 6] = [
     r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*|\(\s*r)["'`](?P<path>/[^"'`\s]*)["'`]"#,
     // `warp::path!("todos")`, `warp::path("todos")`: one segment of a path; `Router::with_path("todos/{id}")` of Salvo.
     r#"\b(?:with_)?path!?\("(?P<path>[\w/{}-]+)"\)"#,
+    // `#[oai(path = "/x", method = "get")]` of Poem.
+    r#"#\[oai\(path\s*=\s*"(?P<path>/[^"\s]*)",\s*method\s*=\s*"(?P<method>METHOD)""#,
 ];
-static ROUTES: LazyLock<[Regex; 6]> = LazyLock::new(|| DECLARED.map(pattern));
+static ROUTES: LazyLock<[Regex; 7]> = LazyLock::new(|| DECLARED.map(pattern));
 
 /// Prefixes of routes: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'`](?:\$\{\w+\})?(?P<path>/[\w/.-]+)["'`]|(?:\bprefix|url_prefix|basePath)\s*[=:]\s*["'`](?P<named>/[\w/.-]+)["'`]"#,
+        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'`](?:\$\{\w+\})?(?P<path>/[\w/.-]+)["'`]|\b(?:\w*prefix|(?:api|base)_?(?:path|url))\s*[=:]\s*["'`](?:\$\{\w+\})?(?P<named>/[\w/.-]+)["'`]"#,
     )
 });
 
@@ -161,6 +164,7 @@ mod tests {
             (".at(\"/hello/:name\", get(hello))", "GET /hello/:name"),
             ("app.at(\"/orders\").post(order)", "POST /orders"),
             ("router.route('/users').get(list)", "GET /users"),
+            ("#[oai(path = \"/pets/:id\", method = \"get\")]", "GET /pets/:id"),
             ("Router::with_path(\"todos/{id}\").get(f)", "GET /todos/{id}"),
             ("if (req.url === \"/x\")", "GET /x"),
             ("    @GetMapping(\"/greeting\")", "GET /greeting"),
@@ -172,6 +176,11 @@ mod tests {
             ("app.router.add_get('/of-aiohttp', f)", "GET /of-aiohttp"),
             ("Application([(r\"/of-tornado\", Handler)])", "GET /of-tornado"),
             ("app.MapGet(\"/of-aspnet/{id:int}\", f)", "GET /of-aspnet/{id:int}"),
+            (
+                "this.app.get<{ Params: P }>(`${apiPath}/email/:id`, f)",
+                "GET /email/:id",
+            ),
+            ("r.Get(*routePrefix+\"/-/healthy\", f)", "GET /-/healthy"),
         ] {
             assert_eq!(found(text), [expected], "{text}");
         }
@@ -197,6 +206,18 @@ mod tests {
         let routes = of(&files, &sources);
         assert_eq!((routes.len(), routes[0].place.as_str()), (1, "m.go:4"));
         assert_eq!(prefixes(&files, &sources).into_iter().collect::<Vec<_>>(), ["/v1"]);
+        for text in [
+            "const apiPath = `${basePath}/api`",
+            "URL_PREFIX = '/api'",
+            "basePath: \"/api/\"",
+        ] {
+            let files = Files::of(&[("m.go", text)]);
+            assert_eq!(
+                prefixes(&files, &sources).into_iter().collect::<Vec<_>>(),
+                ["/api"],
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -304,6 +304,45 @@ fn a_file_of_node_that_imports_what_is_built_is_built_first() {
 }
 
 #[test]
+fn packages_of_a_workspace_of_node_are_installed_and_built_from_its_top() {
+    let package = r#"{"name":"@shop/api","scripts":{"start":"node dist/main.js","build":"tsc"},"dependencies":{"@shop/core":"workspace:*","fastify":"5"}}"#;
+    let build = "npm --prefix . run build --if-present && npm --prefix packages/api run build";
+    for (top, lock, install) in [
+        ("{}", "pnpm-workspace.yaml", "pnpm install --frozen-lockfile --dir ."),
+        (
+            r#"{"workspaces":["packages/*"]}"#,
+            "package-lock.json",
+            "npm ci --no-audit --no-fund --prefix .",
+        ),
+    ] {
+        let pairs = [
+            ("package.json", top),
+            (lock, ""),
+            ("packages/api/package.json", package),
+        ];
+        let built = format!("sh -c {install} && sh -c '{build}'");
+        assert_told(&pairs, &[("api", built.as_str(), "node dist/main.js")]);
+    }
+    // A lock file above that is not a workspace's has the packages of other programs.
+    let pairs = [
+        ("package.json", "{}"),
+        ("package-lock.json", ""),
+        ("packages/api/package.json", package),
+    ];
+    let built = "sh -c npm install --no-audit --no-fund --prefix packages/api && npm --prefix packages/api run build";
+    assert_told(&pairs, &[("api", built, "node dist/main.js")]);
+
+    let inside = Files::of(&[("package.json", package)]).with_above("package.json", "{}");
+    let inside = programs(&inside.with_above("pnpm-workspace.yaml", ""));
+    assert!(
+        parts(&inside[0])
+            .0
+            .starts_with("sh -c pnpm install --frozen-lockfile --dir .. && "),
+        "{inside:?}"
+    );
+}
+
+#[test]
 fn a_framework_of_node_is_built_before_it_serves() {
     let install = "sh -c npm install --no-audit --no-fund --prefix . && npm --prefix . run build";
     let if_present = format!("{install} --if-present");
@@ -429,6 +468,21 @@ fn a_file_of_python_that_serves_when_it_is_started_is_a_program_if_nothing_else_
     }
     let documentation = "\"\"\"Call server.listen(8888) of tornado.\"\"\"\nimport tornado\n";
     assert!(told(&[("web.py", documentation)]).is_empty());
+}
+
+#[test]
+fn a_package_of_python_is_started_as_one() {
+    let pairs = [
+        ("pyproject.toml", "dependencies = []\n"),
+        ("shop/__init__.py", ""),
+        (
+            "shop/__main__.py",
+            "from shop import server\nif __name__ == \"__main__\":\n    server.serve()\n",
+        ),
+        ("shop/server.py", "class Server(http.server.HTTPServer): pass\n"),
+    ];
+    let found = found(&pairs);
+    assert_eq!((parts(&found[0]).1.as_str(), found[0].alone), ("python3 -m shop", true));
 }
 
 #[test]
