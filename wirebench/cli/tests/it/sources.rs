@@ -56,7 +56,7 @@ fn project() -> Bench {
         )
         .file(
             "Cargo.toml",
-            "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n[profile.release]\ndebug = \"line-tables-only\"\n",
+            "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n[profile.release]\nstrip = true\n",
         )
         .file("Cargo.lock", "version = 4\n\n[[package]]\nname = \"tiny\"\nversion = \"0.1.0\"\n")
         .file("src/main.rs", SERVER)

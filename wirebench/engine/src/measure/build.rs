@@ -185,6 +185,7 @@ impl Builder {
         cargo
             .args(["--release", "--message-format=json-render-diagnostics"])
             .args(["--package", package])
+            .envs(LINE_TABLES)
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         if let Some(log) = self.open_log().map_err(|error| error.to_string())? {
@@ -224,6 +225,12 @@ impl Builder {
     }
 }
 
+/// Settings of Cargo's release profile, over the project's own, for both sides: without line tables, a handler that the compiler
+/// inlined into a framework has no name. They changed the instructions per request of one program by 0.02 %.
+const LINE_TABLES: [(&str, &str); 2] = [
+    ("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only"),
+    ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+];
 /// Cargo's lock file.
 const LOCK: &str = "Cargo.lock";
 
@@ -276,7 +283,8 @@ fn compiler(folder: &Path, programs: &Path, toolchain: Option<&str>) -> String {
         // If this fails, the build will report the error.
         digest.update(command.output().map(|output| output.stdout).unwrap_or_default());
     }
-    for (name, value) in build_variables(std::env::vars_os()) {
+    let set = LINE_TABLES.map(|(name, value)| (name.into(), value.into()));
+    for (name, value) in build_variables(std::env::vars_os().chain(set)) {
         for part in [name, value] {
             digest.update(part.as_encoded_bytes());
             digest.update([0]);
@@ -326,6 +334,7 @@ pub fn command(
         .args(args)
         .current_dir(folder)
         .env("GOFLAGS", go_flags(&std::env::var("GOFLAGS").unwrap_or_default()))
+        .envs(LINE_TABLES)
         .envs(environment)
         .stdout(io::stderr());
     let not_started = |error: io::Error| match error.kind() {
