@@ -373,19 +373,25 @@ pub(super) fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
     }
 }
 
-/// The same without call stacks: to the only function of the project's that changed and is called as often as before.
+/// The same without call stacks: to the only function of the project's that changed and is called as often as before. If there are
+/// several, nobody knows which of them it is: the callee is not to blame all the same.
 pub(super) fn charge_only_caller(costs: &mut BTreeMap<&str, Costs>) {
     let own = || costs.iter().filter(|(_, one)| one.own_code && !one.is_one_sided());
     let callers: Vec<&str> = (own().filter(|(_, one)| one.additional_calls().abs() <= 0.0))
         .map(|(name, _)| *name)
         .collect();
+    if callers.is_empty() {
+        return;
+    }
     let callees: Vec<(&str, f64)> = own().map(|(name, one)| (*name, one.additional_calls())).collect();
-    if let [caller] = callers[..] {
-        for (callee, additional) in callees {
-            let change = costs[callee].change();
-            // Calls that only entered it once more make each look cheaper.
-            let explains_all = additional * change.signum() >= change.abs() * CALLER_HOLDS_CALLS;
-            move_change(costs, callee, caller, if explains_all { change } else { additional });
+    for (callee, additional) in callees {
+        let change = costs[callee].change();
+        // Calls that only entered it once more make each look cheaper.
+        let explains_all = additional * change.signum() >= change.abs() * CALLER_HOLDS_CALLS;
+        let moved = if explains_all { change } else { additional };
+        match callers[..] {
+            [caller] => move_change(costs, callee, caller, moved),
+            _ => costs.entry(callee).or_default().sides[1] -= moved,
         }
     }
 }

@@ -67,6 +67,24 @@ fn without_whole_call_stacks_only_what_changed_by_itself_is_named_and_its_callee
         ],
     );
     assert_eq!(names(&before, &after), ["main.order +172"]);
+    // Of two functions that changed, nobody knows which one calls it more often; it is not to blame all the same.
+    let before = counts(
+        65_000.0,
+        &[
+            "main.call 39 - 20000 1",
+            "main.func1 43 - 26195 1",
+            "main.reflect 26 - 26 1",
+        ],
+    );
+    let cloned = counts(
+        73_000.0,
+        &[
+            "main.call 84 - 20000 1",
+            "main.func1 56 - 26195 1",
+            "main.reflect 173 - 173 7",
+        ],
+    );
+    assert_eq!(names(&before, &cloned), ["main.call +45", "main.func1 +13"]);
     let extracted = counts(
         50_100.0,
         &[
