@@ -615,7 +615,7 @@ fn samples_name_the_function_that_makes_the_engine_do_more() {
     assert_eq!(
         (&first["function"], &first["metric"]),
         (&"copied".into(), &"server_cpu".into()),
-        "{series:#}"
+        "{sampled:#} {series:#}"
     );
     assert_eq!(first["source"]["file"], "shop.js");
     assert!(

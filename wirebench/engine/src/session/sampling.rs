@@ -24,8 +24,12 @@ use wirebench_record::counts::Source;
 use wirebench_record::run::{RoundStatus, Sampled, SampledFunction as Recorded, SampledSides, Variant};
 
 const SIDES: [Variant; 2] = [Variant::Baseline, Variant::Candidate];
-/// Pairs of rounds of a series.
-const PAIRS: u32 = 8;
+/// Good pairs of rounds of a series.
+const PAIRS: usize = 8;
+/// Pairs without which no function can be told from chance.
+const NEEDED: u32 = 7;
+/// More pairs that may be measured instead of failed ones.
+const SPARE: usize = 4;
 /// After this time no new pair of a series begins.
 const AT_MOST: Duration = Duration::from_secs(120);
 /// Samples per second of CPU time: a prime, so that they keep no step with timers.
@@ -82,7 +86,7 @@ impl Session<'_> {
     fn sampled(&mut self, index: usize, perf: &Path) -> Result<Sampled, MeasureError> {
         let stretch = Stretch {
             series: &[(index, SIDES.to_vec())],
-            rounds: PAIRS,
+            rounds: u32::try_from(PAIRS + SPARE).expect("a few"),
             first_round: 0,
             first_position: 0,
             stage: STAGE,
@@ -101,7 +105,7 @@ impl Session<'_> {
         let mut failed = None;
         let began = Instant::now();
         for pair in slots.chunks(SIDES.len()) {
-            if began.elapsed() > AT_MOST {
+            if rounds.len() == PAIRS || began.elapsed() > AT_MOST {
                 break;
             }
             let mut both = [RoundTime::new(), RoundTime::new()];
@@ -114,6 +118,14 @@ impl Session<'_> {
             match measured {
                 Ok(()) if rounds.is_empty() && !has_own() => {
                     return Err(NO_OWN_FUNCTION.to_owned().into());
+                }
+                Ok(()) if rounds.is_empty() && too_slow(began.elapsed()) => {
+                    return Err(format!(
+                        "a pair of rounds took {} s, so that the {NEEDED} that are needed do not fit into {} s",
+                        began.elapsed().as_secs(),
+                        AT_MOST.as_secs()
+                    )
+                    .into());
                 }
                 Ok(()) => rounds.push(both),
                 Err(MeasureError::Interrupted) => return Err(MeasureError::Interrupted),
@@ -183,6 +195,11 @@ impl Session<'_> {
         }
         Ok(per_request(&time, requests))
     }
+}
+
+/// Whether a first pair took so long that the last one that is needed would not begin in time.
+fn too_slow(pair: Duration) -> bool {
+    pair * (NEEDED - 1) > AT_MOST
 }
 
 /// The command that runs a server's command under perf.
@@ -265,4 +282,23 @@ fn line(rounds: &[[RoundTime; 2]], function: &SampledFunction) -> u32 {
     };
     let most = of_side(1).or_else(|| of_side(0));
     most.map_or(1, |(line, _)| line.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_is_given_up_if_its_first_pair_shows_that_too_few_can_begin_in_time() {
+        let begins_in_time =
+            |seconds: u64| (0..NEEDED).all(|earlier| Duration::from_secs(seconds) * earlier <= AT_MOST);
+        for seconds in 1..60 {
+            assert_eq!(
+                too_slow(Duration::from_secs(seconds)),
+                !begins_in_time(seconds),
+                "{seconds}"
+            );
+        }
+        assert!(!too_slow(Duration::from_secs(20)) && too_slow(Duration::from_secs(21)));
+    }
 }
