@@ -82,6 +82,8 @@ pub(super) struct Start {
     pub(super) grpc: Option<Pattern>,
     /// If one file of a folder matches this, files of that folder without a match are no servers.
     pub(super) prefer: Option<Pattern>,
+    /// Files of a folder that has this file are no servers.
+    pub(super) unless: String,
     /// What a program is: a file, all matching files of a folder, or a match in a file.
     pub(super) each: Each,
     /// Texts whose last part may be its name, tried in order; without them, the file's name, then its folder's.

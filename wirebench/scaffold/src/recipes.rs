@@ -67,7 +67,11 @@ fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
         let text = files.text(path).unwrap_or_default();
         start.prefer.as_ref().is_some_and(|pattern| pattern.fits(text))
     };
-    for (path, text) in files.all().filter(|(path, _)| fits(&start.file, path)) {
+    let is_ruled_out = |path: &str| files.has(&format!("{}{}", folder_of(path), start.unless));
+    for (path, text) in files
+        .all()
+        .filter(|(path, _)| fits(&start.file, path) && !is_ruled_out(path))
+    {
         let matches = start.contains.0.captures_iter(text);
         let most = if start.each == Each::Match { usize::MAX } else { 1 };
         for captures in matches.take(most) {
