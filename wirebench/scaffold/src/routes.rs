@@ -48,7 +48,7 @@ static ROUTES: LazyLock<[Regex; 7]> = LazyLock::new(|| DECLARED.map(pattern));
 /// Prefixes of routes: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'`](?:\$\{\w+\})?(?P<path>/[\w/.-]+)["'`]|\b(?:\w*prefix|(?:api|base)_?(?:path|url))\s*[=:]\s*["'`](?:\$\{\w+\})?(?P<named>/[\w/.-]+)["'`]"#,
+        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'`](?:\$\{\w+\})?(?P<path>/[\w/.-]+)["'`]|(?:prefix|(?:api|base)_?(?:path|url))\s*[=:]\s*["'`](?:\$\{\w+\})?(?P<named>/[\w/.-]+)["'`]"#,
     )
 });
 
@@ -209,7 +209,7 @@ mod tests {
         for text in [
             "const apiPath = `${basePath}/api`",
             "URL_PREFIX = '/api'",
-            "basePath: \"/api/\"",
+            "serverBasePath: \"/api/\"",
         ] {
             let files = Files::of(&[("m.go", text)]);
             assert_eq!(
