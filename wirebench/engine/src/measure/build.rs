@@ -179,13 +179,27 @@ impl Builder {
         cargo
     }
 
+    /// Settings of Cargo's release profile, over the project's own, for both sides: without line tables, a handler that the compiler
+    /// inlined into a framework has no name. They changed the instructions per request of one program by 0.02 %.
+    fn line_tables(&self) -> [(&'static str, &'static str); 2] {
+        let version = self.cargo("--version").output().map(|output| output.stdout);
+        let version = version.unwrap_or_default();
+        [
+            (
+                "CARGO_PROFILE_RELEASE_DEBUG",
+                debug_level(&String::from_utf8_lossy(&version)),
+            ),
+            ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+        ]
+    }
+
     /// Runs cargo, and returns the program that it built.
     fn build(&self, package: &str) -> Result<PathBuf, String> {
         let mut cargo = self.cargo_locked("build");
         cargo
             .args(["--release", "--message-format=json-render-diagnostics"])
             .args(["--package", package])
-            .envs(LINE_TABLES)
+            .envs(self.line_tables())
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         if let Some(log) = self.open_log().map_err(|error| error.to_string())? {
@@ -225,12 +239,17 @@ impl Builder {
     }
 }
 
-/// Settings of Cargo's release profile, over the project's own, for both sides: without line tables, a handler that the compiler
-/// inlined into a framework has no name. They changed the instructions per request of one program by 0.02 %.
-const LINE_TABLES: [(&str, &str); 2] = [
-    ("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only"),
-    ("CARGO_PROFILE_RELEASE_STRIP", "none"),
-];
+/// How much debug information Cargo of this version makes at least line tables with: "cargo 1.95.0 (f2d3ce0bd 2026-03-21)".
+fn debug_level(version: &str) -> &'static str {
+    let minor = version.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok());
+    // Older ones know only numbers.
+    if minor.is_some_and(|minor| minor < 71) {
+        "1"
+    } else {
+        "line-tables-only"
+    }
+}
+
 /// Cargo's lock file.
 const LOCK: &str = "Cargo.lock";
 
@@ -283,8 +302,8 @@ fn compiler(folder: &Path, programs: &Path, toolchain: Option<&str>) -> String {
         // If this fails, the build will report the error.
         digest.update(command.output().map(|output| output.stdout).unwrap_or_default());
     }
-    let set = LINE_TABLES.map(|(name, value)| (name.into(), value.into()));
-    for (name, value) in build_variables(std::env::vars_os().chain(set)) {
+    digest.update("line tables");
+    for (name, value) in build_variables(std::env::vars_os()) {
         for part in [name, value] {
             digest.update(part.as_encoded_bytes());
             digest.update([0]);
@@ -334,7 +353,7 @@ pub fn command(
         .args(args)
         .current_dir(folder)
         .env("GOFLAGS", go_flags(&std::env::var("GOFLAGS").unwrap_or_default()))
-        .envs(LINE_TABLES)
+        .envs(builder.line_tables())
         .envs(environment)
         .stdout(io::stderr());
     let not_started = |error: io::Error| match error.kind() {
@@ -407,6 +426,18 @@ fn program_of(messages: ChildStdout, package: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn older_versions_of_cargo_are_told_a_level_that_they_know() {
+        for (version, expected) in [
+            ("cargo 1.70.0 (ec8a8a0ca 2023-04-25)", "1"),
+            ("cargo 1.71.0 (cfd3bbd8f 2023-06-08)", "line-tables-only"),
+            ("cargo 1.95.0-nightly (f2d3ce0bd 2026-03-21)", "line-tables-only"),
+            ("", "line-tables-only"),
+        ] {
+            assert_eq!(debug_level(version), expected, "{version}");
+        }
+    }
 
     #[test]
     fn profile_target_and_compiler_variables_are_part_of_the_key_and_the_rest_is_not() {
