@@ -239,7 +239,8 @@ impl Builder {
     }
 }
 
-/// How much debug information Cargo of this version makes at least line tables with: "cargo 1.95.0 (f2d3ce0bd 2026-03-21)".
+/// The lowest level of debug information with line tables that a version of Cargo knows. The version is its output, such as
+/// "cargo 1.95.0 (f2d3ce0bd 2026-03-21)".
 fn debug_level(version: &str) -> &'static str {
     let minor = version.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok());
     // Older ones know only numbers.
@@ -302,6 +303,7 @@ fn compiler(folder: &Path, programs: &Path, toolchain: Option<&str>) -> String {
         // If this fails, the build will report the error.
         digest.update(command.output().map(|output| output.stdout).unwrap_or_default());
     }
+    // Programs that were cached before builds had them are not used again.
     digest.update("line tables");
     for (name, value) in build_variables(std::env::vars_os()) {
         for part in [name, value] {

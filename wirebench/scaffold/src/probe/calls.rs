@@ -98,8 +98,7 @@ fn about_refused(refused: &[(String, String)]) -> Vec<String> {
             some_of(refused.iter().map(|(call, said)| format!("{call} ({said})"))),
         );
         return vec![format!(
-            "{many} methods had no good answer to a made-up message: which messages do they take? Declare those that are to be \
-             measured: {list}"
+            "{many} methods gave no good answer to a made-up message: which messages do they take? {list}"
         )];
     }
     let question = |(call, said): &(String, String)| {

@@ -206,8 +206,7 @@ pub fn head(row: &Row, escape: Escape) -> String {
             "the functions whose sampled time changed most: the project's own with all other code that they call"
         }
         Some(_) if row.functions().any(|function| function.own_code) => {
-            "the functions that changed most: the project's own with what they call in other code (in Go by themselves), then others by \
-             themselves"
+            "the functions that changed most: the project's own with the other code that they call (Go: without it), then others"
         }
         Some(_) => "the functions whose own cost changed most",
         None => "no function's cost changed by more than the spread",
