@@ -81,6 +81,13 @@ pub enum MetricReason {
         /// The budget that gives the longest time for finding out when servers are warm, minutes; null if there was no more to give.
         minutes: Option<u32>,
     },
+    /// The candidate's server sleeps less often, which saves CPU time: with what that can hide, a relevant worsening is not excluded.
+    FewerSleeps {
+        /// How often the baseline's server sleeps, per request.
+        baseline: f64,
+        /// How often the candidate's does.
+        candidate: f64,
+    },
     /// Worse in every pair by more than the size from which it gates, but there are fewer pairs than a verdict needs.
     WorseInEveryPair {
         /// Pairs that could be used.

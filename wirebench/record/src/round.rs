@@ -90,6 +90,10 @@ pub struct Round {
     pub in_flight_permille: Option<u32>,
     /// The server's CPU time during the load, all its processes.
     pub server_cpu_ns: Option<CpuTime>,
+    /// How often the server's threads went to sleep during the load (voluntary context switches): the threads that ran from its
+    /// beginning to its end. Null where they cannot be read, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_sleeps: Option<u64>,
     /// The driver's CPU time, its own start and report included.
     pub driver_cpu_ns: Option<CpuTime>,
     /// Share of its cores the server used while it was loaded, in thousandths.

@@ -228,6 +228,45 @@ fn rounds_of_servers_that_were_not_seen_to_be_warm_give_no_verdict() {
 }
 
 #[test]
+fn equal_cpu_time_of_a_server_that_sleeps_less_often_is_not_unchanged() {
+    let judged = |baseline: u64, candidate: u64| {
+        let mut run = timed(10, 0, |n| ([noise(n); 4], [noise(n + 3); 4]), [None, None]);
+        for round in &mut run.series[0].rounds {
+            let per_thousand = match round.variant {
+                Variant::Baseline => baseline,
+                _ => candidate,
+            };
+            round.server_sleeps =
+                Some(round.ok_count.unwrap() * per_thousand / 1000 + u64::from(round.round * 37 % 11));
+        }
+        judged(&run)
+    };
+    for (baseline, candidate) in [(400, 400), (70, 400), (400, 398)] {
+        let cpu = judged(baseline, candidate);
+        let cpu = metric(&cpu, Metric::ServerCpu);
+        assert!(
+            matches!(cpu.reason, MetricReason::NoWorseningAbove { .. }),
+            "{:?}",
+            cpu.reason
+        );
+    }
+    let comparison = judged(400, 70);
+    let cpu = metric(&comparison, Metric::ServerCpu);
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    assert!(
+        matches!(cpu.reason, MetricReason::FewerSleeps { .. }),
+        "{:?}",
+        cpu.reason
+    );
+    assert_eq!((cpu.worse_at_most_percent, cpu.resolvable_percent), (None, None));
+    let page = terminal::render(&comparison, None);
+    assert!(
+        page.contains("0.40 → 0.07 times per request") && page.contains("h2load for HTTP"),
+        "{page}"
+    );
+}
+
+#[test]
 fn a_change_that_is_not_three_times_what_equal_code_shows_has_no_verdict() {
     let of = |off: f64| {
         judged(&with_null(

@@ -1,5 +1,6 @@
 //! Runs a load generator against a target and watches both: CPU, connections, output, time.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -86,6 +87,7 @@ impl Drive<'_> {
         interrupt: &Interrupt,
     ) -> Result<Measured, MeasureError> {
         let server = target.as_deref().map(|target| Arc::clone(&target.usage));
+        let sleeps_before = server.as_deref().and_then(UsageReader::sleeps);
         let server_before = server.as_deref().and_then(UsageReader::cpu);
         let (steal_before, began) = (steal_ns(), Instant::now());
         let children_before = children_cpu();
@@ -116,6 +118,7 @@ impl Drive<'_> {
         }
         self.check_end(status)?;
         let server_after = server.as_deref().and_then(UsageReader::cpu_with_new_processes);
+        let sleeps_after = server.as_deref().and_then(UsageReader::sleeps);
         let host_steal_ns = steal_before
             .zip(steal_ns())
             .map(|(before, after)| after.saturating_sub(before));
@@ -125,6 +128,9 @@ impl Drive<'_> {
         Ok(Measured {
             round: Round {
                 server_cpu_ns: server_cpu.map(|(before, after)| after.since(before)),
+                server_sleeps: sleeps_before
+                    .zip(sleeps_after)
+                    .map(|(before, after)| rise(&before, &after)),
                 driver_cpu_ns: driver_cpu,
                 server_busy_permille,
                 driver_busy_permille,
@@ -302,6 +308,12 @@ fn ends_within_a_tick(end: Option<&Receiver<()>>, driver: &dyn ProcessGroup) -> 
 
 pub(super) fn cannot_start(driver: &str, error: &io::Error) -> MeasureError {
     MeasureError::Failed(format!("{driver}: cannot be started: {error}"))
+}
+
+/// By how much the numbers of those threads rose, in all, that both readings have.
+fn rise(before: &HashMap<i32, u64>, after: &HashMap<i32, u64>) -> u64 {
+    let of_thread = |(id, after): (&i32, &u64)| Some(after.saturating_sub(*before.get(id)?));
+    after.iter().filter_map(of_thread).sum()
 }
 
 /// CPU time of all child processes reaped so far.

@@ -1,12 +1,12 @@
 //! CPU time and memory of process groups on this machine, read from /proc.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Add;
 
 use nix::sys::time::TimeValLike as _;
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
-use procfs::process::{FDTarget, Process, Stat, Status, all_processes};
+use procfs::process::{FDTarget, Process, Stat, Status, Task, all_processes};
 use procfs::{CurrentSI, KernelStats};
 
 use crate::measure::usage_reader::{CpuUsed, UsageReader};
@@ -74,6 +74,16 @@ impl UsageReader for LocalUsage {
             return self.cpu();
         }
         Self::groups(&self.groups).cpu()
+    }
+
+    fn sleeps(&self) -> Option<HashMap<i32, u64>> {
+        let tasks = self
+            .processes
+            .iter()
+            .filter_map(|process| process.tasks().ok())
+            .flatten();
+        let sleeps = |task: Task| Some((task.tid, task.status().ok()?.voluntary_ctxt_switches?));
+        Some(tasks.flatten().filter_map(sleeps).collect())
     }
 
     fn sockets(&self) -> Option<HashSet<u64>> {
@@ -156,5 +166,36 @@ mod tests {
             (found / expected - 1.0).abs() < 0.05,
             "{found} s found, {expected} s used"
         );
+    }
+
+    #[test]
+    fn the_sleeps_of_every_thread_are_counted() {
+        use crate::measure::usage_reader::UsageReader as _;
+        use std::io::{BufRead as _, BufReader, Write as _};
+        use std::process::{Command, Stdio};
+
+        let sleeper = "import threading, time\n\
+            def work():\n    input(); [time.sleep(0.001) for _ in range(40)]; print(2, flush=True); input()\n\
+            one = threading.Thread(target=work); one.start()\n\
+            print(1, flush=True)\none.join()\n";
+        let mut child = Command::new("python3")
+            .args(["-c", sleeper])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        lines.next().unwrap().unwrap();
+        let usage = super::LocalUsage::leader(child.id().try_into().unwrap());
+        let before = usage.sleeps().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"\n").unwrap();
+        lines.next().unwrap().unwrap();
+        let after = usage.sleeps().unwrap();
+        stdin.write_all(b"\n").unwrap();
+        child.wait().unwrap();
+        assert_eq!(before.len(), 2, "{before:?}");
+        let rises: Vec<u64> = after.iter().map(|(id, sleeps)| sleeps - before[id]).collect();
+        assert!(rises.iter().any(|rise| *rise >= 40), "{rises:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the CPU time, memory and sockets of processes, on this machine or on another host.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::ops::Add;
 
@@ -13,6 +13,11 @@ pub trait UsageReader: Debug + Send + Sync {
 
     /// CPU time so far, with processes that joined the groups since: workers that were forked during a load.
     fn cpu_with_new_processes(&self) -> Option<CpuUsed>;
+
+    /// How often each thread of the processes that were found at the beginning has gone to sleep so far, by thread id.
+    fn sleeps(&self) -> Option<HashMap<i32, u64>> {
+        None
+    }
 
     /// Inodes of the open sockets.
     fn sockets(&self) -> Option<HashSet<u64>>;

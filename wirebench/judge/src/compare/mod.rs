@@ -11,6 +11,7 @@ mod paired;
 mod sampled;
 mod screen;
 mod series;
+mod sleeps;
 mod verdict;
 mod work;
 

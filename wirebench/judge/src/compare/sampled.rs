@@ -4,6 +4,7 @@
 use crate::compare::{Rules, paired};
 use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Verdict};
 use wirebench_record::metric::Metric;
+use wirebench_record::reason::MetricReason;
 use wirebench_record::run::{Run, Sampled};
 use wirebench_stats::mann_whitney::{Level, differ, shift};
 
@@ -22,8 +23,9 @@ pub fn worth_sampling(run: &Run, rules: &Rules) -> Vec<usize> {
     let effect = |series: &ComparedSeries| {
         let cpu = series.metrics.iter().find(|one| one.metric == Metric::ServerCpu)?;
         let is_open = cpu.verdict == Verdict::Inconclusive && cpu.effect_low_percent.is_some_and(|low| low > 0.0);
+        let may_hide = matches!(cpu.reason, MetricReason::FewerSleeps { .. });
         cpu.effect_percent
-            .filter(|_| cpu.verdict == Verdict::Regressed || is_open)
+            .filter(|_| cpu.verdict == Verdict::Regressed || is_open || may_hide)
     };
     let mut worse: Vec<(usize, f64)> = (comparison.series.iter().enumerate())
         .filter(|(_, series)| !is_named(&comparison, series))

@@ -4,6 +4,7 @@ use crate::compare::cell::{Cell, Estimates};
 use crate::compare::null::TimedNull;
 use crate::compare::screen::{Suspicion, is_worse_around_margin};
 use crate::compare::series::unjudged_metric;
+use crate::compare::sleeps::FewerSleeps;
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN, count};
 use wirebench_declare::plan::warm_up;
 use wirebench_declare::span::nanos;
@@ -39,6 +40,8 @@ pub(super) struct JudgedCell {
     pub(super) is_client_bound: bool,
     /// The embedded null.
     pub(super) null: Option<TimedNull>,
+    /// Of server CPU: whether the candidate's server slept less often.
+    pub(super) fewer_sleeps: Option<FewerSleeps>,
 }
 
 impl JudgedCell {
@@ -65,6 +68,17 @@ impl JudgedCell {
     /// not called unchanged.
     fn looks_worse(&self) -> bool {
         self.is_worse_than(self.cell.log_margin())
+    }
+
+    /// Why a worsening beyond [`INCONCLUSIVE_ABOVE_PERCENT`] may be hidden that the interval excludes.
+    fn may_hide(&self) -> Option<MetricReason> {
+        let (sleeps, cpu_ns) = self.fewer_sleeps.zip(self.estimates.baseline)?;
+        let (_, high) = self.estimates.interval()?;
+        let is_too_much = high + sleeps.hide_at_most(cpu_ns) > (INCONCLUSIVE_ABOVE_PERCENT / 100.0).ln_1p();
+        is_too_much.then_some(MetricReason::FewerSleeps {
+            baseline: sleeps.baseline,
+            candidate: sleeps.candidate,
+        })
     }
 
     /// Whether a metric that gates from a size on is confirmed worse, with its whole interval beyond that size.
@@ -144,6 +158,7 @@ pub(super) fn metric(judged: &JudgedCell, tests: (usize, usize), run: &Run, seri
         Some(after_ns) if kept >= FEWEST_PAIRS => (Verdict::Inconclusive, maybe_not_warm(run, after_ns)),
         _ => verdict(judged, at_most),
     };
+    let is_bounded = !matches!(reason, MetricReason::FewerSleeps { .. });
     let effect = location.map(|location| location.estimate);
     let worse_by = effect.map_or(0.0, |effect| worsening(metric, effect));
     let mut compared = ComparedMetric {
@@ -158,8 +173,8 @@ pub(super) fn metric(judged: &JudgedCell, tests: (usize, usize), run: &Run, seri
         effect_percent: effect.map(|effect| percent(metric, effect)),
         effect_low_percent: low,
         effect_high_percent: high,
-        worse_at_most_percent: at_most,
-        resolvable_percent: smallest,
+        worse_at_most_percent: at_most.filter(|_| is_bounded),
+        resolvable_percent: smallest.filter(|_| is_bounded),
         spread_percent: estimates.sd.map(|sd| sd / std::f64::consts::SQRT_2 * 100.0),
         p_worse: judged.tested.then(|| cell.p_worse()),
         p_better: judged.tested.then(|| cell.p_better()),
@@ -200,13 +215,14 @@ fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason)
             Verdict::Inconclusive,
             MetricReason::WorseAroundMargin { percent: margin },
         ),
-        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT && judged.is_worse_than(0.0) => (
-            Verdict::Unchanged,
-            MetricReason::WorseWithinMargin { percent: bound, margin },
-        ),
-        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => {
-            (Verdict::Unchanged, MetricReason::NoWorseningAbove { percent: bound })
-        }
+        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => match judged.may_hide() {
+            Some(reason) => (Verdict::Inconclusive, reason),
+            None if judged.is_worse_than(0.0) => (
+                Verdict::Unchanged,
+                MetricReason::WorseWithinMargin { percent: bound, margin },
+            ),
+            None => (Verdict::Unchanged, MetricReason::NoWorseningAbove { percent: bound }),
+        },
         _ => {
             let percent = INCONCLUSIVE_ABOVE_PERCENT;
             (Verdict::Inconclusive, MetricReason::NotExcluded { percent })

@@ -142,6 +142,12 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
         let reason = escape.sentence(&reasons::row(row));
         return format!("{} {reason}. {how}.", row_name(row, escape));
     }
+    if let Some(MetricReason::FewerSleeps { .. }) = row.metric.map(|metric| &metric.reason) {
+        return format!(
+            "measure {} with a load that keeps the server busy: h2load for HTTP, or more connections.",
+            escape.name(&row.series.id)
+        );
+    }
     if row.looks_worse() {
         let reason = escape.sentence(&reasons::row(row));
         let how = enough_time(comparison);

@@ -82,6 +82,10 @@ pub fn metric(reason: &MetricReason) -> String {
             "its servers were perhaps still warming up: CPU time per request had not settled when the rounds began"
                 .into()
         }
+        Reason::FewerSleeps { baseline, candidate } => format!(
+            "the server waits for requests less often ({baseline:.2} → {candidate:.2} times per request), and waking it \
+             costs CPU time: more work for each request may be hidden"
+        ),
         Reason::WorseInEveryPair { usable: 1, needed } => {
             format!("worse in the one usable pair of rounds; {needed} are needed")
         }
