@@ -81,8 +81,8 @@ pub enum MetricReason {
         /// The budget that gives the longest time for finding out when servers are warm, minutes; null if there was no more to give.
         minutes: Option<u32>,
     },
-    /// The candidate's server sleeps less often, which saves CPU time: with what that can hide, a relevant worsening is not excluded.
-    FewerSleeps {
+    /// The servers of both sides sleep differently often, which costs or saves CPU time: more than what would decide.
+    SleepsDiffer {
         /// How often the baseline's server sleeps, per request.
         baseline: f64,
         /// How often the candidate's does.

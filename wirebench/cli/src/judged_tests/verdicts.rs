@@ -228,9 +228,9 @@ fn rounds_of_servers_that_were_not_seen_to_be_warm_give_no_verdict() {
 }
 
 #[test]
-fn equal_cpu_time_of_a_server_that_sleeps_less_often_is_not_unchanged() {
-    let judged = |baseline: u64, candidate: u64| {
-        let mut run = timed(10, 0, |n| ([noise(n); 4], [noise(n + 3); 4]), [None, None]);
+fn cpu_time_of_servers_that_sleep_differently_often_is_told_only_beyond_what_that_can_be() {
+    let judged = |off: f64, baseline: u64, candidate: u64| {
+        let mut run = timed(10, 20, |n| ([noise(n); 4], [noise(n + 3) + off; 4]), [None, None]);
         for round in &mut run.series[0].rounds {
             let per_thousand = match round.variant {
                 Variant::Baseline => baseline,
@@ -241,23 +241,26 @@ fn equal_cpu_time_of_a_server_that_sleeps_less_often_is_not_unchanged() {
         }
         judged(&run)
     };
-    for (baseline, candidate) in [(400, 400), (70, 400), (400, 398)] {
-        let cpu = judged(baseline, candidate);
-        let cpu = metric(&cpu, Metric::ServerCpu);
-        assert!(
-            matches!(cpu.reason, MetricReason::NoWorseningAbove { .. }),
-            "{:?}",
-            cpu.reason
-        );
+    let (less, more) = ((400, 70), (70, 400));
+    for (off, (baseline, candidate), expected) in [
+        (0.0, (400, 400), Verdict::Unchanged),
+        (0.0, (400, 398), Verdict::Unchanged),
+        (0.0, more, Verdict::Unchanged),
+        (0.0, less, Verdict::Inconclusive),
+        (-0.08, less, Verdict::Inconclusive),
+        (-0.08, more, Verdict::Improved),
+        (0.08, less, Verdict::Regressed),
+        (0.08, more, Verdict::Inconclusive),
+        (0.08, (390, 400), Verdict::Regressed),
+    ] {
+        let comparison = judged(off, baseline, candidate);
+        let cpu = metric(&comparison, Metric::ServerCpu);
+        assert_eq!(cpu.verdict, expected, "{off} {baseline} {candidate}: {:?}", cpu.reason);
+        let is_for_sleeps = matches!(cpu.reason, MetricReason::SleepsDiffer { .. });
+        assert_eq!(is_for_sleeps, expected == Verdict::Inconclusive, "{:?}", cpu.reason);
     }
-    let comparison = judged(400, 70);
+    let comparison = judged(0.0, less.0, less.1);
     let cpu = metric(&comparison, Metric::ServerCpu);
-    assert_eq!(comparison.verdict, Verdict::Inconclusive);
-    assert!(
-        matches!(cpu.reason, MetricReason::FewerSleeps { .. }),
-        "{:?}",
-        cpu.reason
-    );
     assert_eq!((cpu.worse_at_most_percent, cpu.resolvable_percent), (None, None));
     let page = terminal::render(&comparison, None);
     assert!(

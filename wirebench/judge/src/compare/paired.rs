@@ -6,7 +6,7 @@ use crate::compare::cell::{Cell, pairs};
 use crate::compare::null::TimedNull;
 use crate::compare::screen::{suspicion, without_second_stage};
 use crate::compare::series::{Gates, declared_differently, presence, same_program, unjudged_series};
-use crate::compare::sleeps::FewerSleeps;
+use crate::compare::sleeps::Sleeps;
 use crate::compare::verdict::{JudgedCell, TestResult, metric};
 use crate::compare::{
     ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,
@@ -138,8 +138,8 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<JudgedCell> {
                 is_client_bound: cell.metric != Metric::ServerCpu
                     && is_client_bound(pairs(series, stage).map(|(_, head)| head)),
                 null: TimedNull::of(series, cell.metric, gates),
-                fewer_sleeps: (cell.metric == Metric::ServerCpu)
-                    .then(|| FewerSleeps::of(series, stage))
+                sleeps: (cell.metric == Metric::ServerCpu)
+                    .then(|| Sleeps::that_differ(series, stage))
                     .flatten(),
                 cell,
                 stage,

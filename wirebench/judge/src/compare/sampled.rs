@@ -23,9 +23,9 @@ pub fn worth_sampling(run: &Run, rules: &Rules) -> Vec<usize> {
     let effect = |series: &ComparedSeries| {
         let cpu = series.metrics.iter().find(|one| one.metric == Metric::ServerCpu)?;
         let is_open = cpu.verdict == Verdict::Inconclusive && cpu.effect_low_percent.is_some_and(|low| low > 0.0);
-        let may_hide = matches!(cpu.reason, MetricReason::FewerSleeps { .. });
+        let may_be_sleeps = matches!(cpu.reason, MetricReason::SleepsDiffer { .. });
         cpu.effect_percent
-            .filter(|_| cpu.verdict == Verdict::Regressed || is_open || may_hide)
+            .filter(|_| cpu.verdict == Verdict::Regressed || is_open || may_be_sleeps)
     };
     let mut worse: Vec<(usize, f64)> = (comparison.series.iter().enumerate())
         .filter(|(_, series)| !is_named(&comparison, series))

@@ -4,7 +4,7 @@ use crate::compare::cell::{Cell, Estimates};
 use crate::compare::null::TimedNull;
 use crate::compare::screen::{Suspicion, is_worse_around_margin};
 use crate::compare::series::unjudged_metric;
-use crate::compare::sleeps::FewerSleeps;
+use crate::compare::sleeps::Sleeps;
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN, count};
 use wirebench_declare::plan::warm_up;
 use wirebench_declare::span::nanos;
@@ -40,8 +40,8 @@ pub(super) struct JudgedCell {
     pub(super) is_client_bound: bool,
     /// The embedded null.
     pub(super) null: Option<TimedNull>,
-    /// Of server CPU: whether the candidate's server slept less often.
-    pub(super) fewer_sleeps: Option<FewerSleeps>,
+    /// Of server CPU, if they differ.
+    pub(super) sleeps: Option<Sleeps>,
 }
 
 impl JudgedCell {
@@ -70,15 +70,18 @@ impl JudgedCell {
         self.is_worse_than(self.cell.log_margin())
     }
 
-    /// Why a worsening beyond [`INCONCLUSIVE_ABOVE_PERCENT`] may be hidden that the interval excludes.
-    fn may_hide(&self) -> Option<MetricReason> {
-        let (sleeps, cpu_ns) = self.fewer_sleeps.zip(self.estimates.baseline)?;
-        let (_, high) = self.estimates.interval()?;
-        let is_too_much = high + sleeps.hide_at_most(cpu_ns) > (INCONCLUSIVE_ABOVE_PERCENT / 100.0).ln_1p();
-        is_too_much.then_some(MetricReason::FewerSleeps {
-            baseline: sleeps.baseline,
-            candidate: sleeps.candidate,
-        })
+    /// The reason if the verdict that tests and interval give may be due to how often the servers slept: if it would not hold for
+    /// the interval without the most that this can be.
+    fn may_be_sleeps(&self) -> Option<MetricReason> {
+        let (sleeps, cpu_ns) = self.sleeps.zip(self.estimates.candidate)?;
+        let (low, high) = self.estimates.interval()?;
+        let saved = sleeps.saved(cpu_ns);
+        let is_open = match self.result {
+            TestResult::Worse => low + saved <= 0.0,
+            TestResult::Better => high + saved >= 0.0,
+            TestResult::Nothing | TestResult::Disputed => high + saved > (INCONCLUSIVE_ABOVE_PERCENT / 100.0).ln_1p(),
+        };
+        is_open.then(|| sleeps.reason())
     }
 
     /// Whether a metric that gates from a size on is confirmed worse, with its whole interval beyond that size.
@@ -158,7 +161,7 @@ pub(super) fn metric(judged: &JudgedCell, tests: (usize, usize), run: &Run, seri
         Some(after_ns) if kept >= FEWEST_PAIRS => (Verdict::Inconclusive, maybe_not_warm(run, after_ns)),
         _ => verdict(judged, at_most),
     };
-    let is_bounded = !matches!(reason, MetricReason::FewerSleeps { .. });
+    let is_bounded = !matches!(reason, MetricReason::SleepsDiffer { .. });
     let effect = location.map(|location| location.estimate);
     let worse_by = effect.map_or(0.0, |effect| worsening(metric, effect));
     let mut compared = ComparedMetric {
@@ -206,8 +209,10 @@ fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason)
     let kept = judged.estimates.kept.pairs.len();
     match at_most {
         _ if kept < FEWEST_PAIRS => (Verdict::Inconclusive, too_few(judged)),
-        _ if judged.result == TestResult::Worse => (Verdict::Regressed, worse(judged)),
-        _ if judged.result == TestResult::Better => (Verdict::Improved, MetricReason::BetterThan { percent: margin }),
+        _ if judged.result == TestResult::Worse => unless_sleeps(judged, Verdict::Regressed, worse(judged)),
+        _ if judged.result == TestResult::Better => {
+            unless_sleeps(judged, Verdict::Improved, MetricReason::BetterThan { percent: margin })
+        }
         _ if judged.is_unconfirmed() => (Verdict::Inconclusive, MetricReason::Unconfirmed),
         _ if judged.looks_worse() => (Verdict::Inconclusive, MetricReason::NotBeyondDoubt),
         _ if judged.result == TestResult::Disputed => (Verdict::Inconclusive, MetricReason::Disputed),
@@ -215,19 +220,24 @@ fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason)
             Verdict::Inconclusive,
             MetricReason::WorseAroundMargin { percent: margin },
         ),
-        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => match judged.may_hide() {
-            Some(reason) => (Verdict::Inconclusive, reason),
-            None if judged.is_worse_than(0.0) => (
-                Verdict::Unchanged,
-                MetricReason::WorseWithinMargin { percent: bound, margin },
-            ),
-            None => (Verdict::Unchanged, MetricReason::NoWorseningAbove { percent: bound }),
-        },
+        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => {
+            let reason = if judged.is_worse_than(0.0) {
+                MetricReason::WorseWithinMargin { percent: bound, margin }
+            } else {
+                MetricReason::NoWorseningAbove { percent: bound }
+            };
+            unless_sleeps(judged, Verdict::Unchanged, reason)
+        }
         _ => {
             let percent = INCONCLUSIVE_ABOVE_PERCENT;
             (Verdict::Inconclusive, MetricReason::NotExcluded { percent })
         }
     }
+}
+
+/// A verdict that holds only if it is not due to how often the servers slept.
+fn unless_sleeps(judged: &JudgedCell, verdict: Verdict, reason: MetricReason) -> (Verdict, MetricReason) {
+    (judged.may_be_sleeps()).map_or((verdict, reason), |sleeps| (Verdict::Inconclusive, sleeps))
 }
 
 /// The reason of every timed metric of a series whose servers were not seen to be warm.

@@ -142,7 +142,7 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
         let reason = escape.sentence(&reasons::row(row));
         return format!("{} {reason}. {how}.", row_name(row, escape));
     }
-    if let Some(MetricReason::FewerSleeps { .. }) = row.metric.map(|metric| &metric.reason) {
+    if let Some(MetricReason::SleepsDiffer { .. }) = row.metric.map(|metric| &metric.reason) {
         return format!(
             "measure {} with a load that keeps the server busy: h2load for HTTP, or more connections.",
             escape.name(&row.series.id)

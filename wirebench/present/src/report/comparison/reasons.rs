@@ -82,10 +82,17 @@ pub fn metric(reason: &MetricReason) -> String {
             "its servers were perhaps still warming up: CPU time per request had not settled when the rounds began"
                 .into()
         }
-        Reason::FewerSleeps { baseline, candidate } => format!(
-            "the server waits for requests less often ({baseline:.2} → {candidate:.2} times per request), and waking it \
-             costs CPU time: more work for each request may be hidden"
-        ),
+        Reason::SleepsDiffer { baseline, candidate } => {
+            let (how, what) = if candidate < baseline {
+                ("less", "more work for each request may be hidden")
+            } else {
+                ("more", "that alone may be the increase")
+            };
+            format!(
+                "the server sleeps {how} often ({baseline:.2} → {candidate:.2} times per request), and waking it costs CPU \
+                 time: {what}"
+            )
+        }
         Reason::WorseInEveryPair { usable: 1, needed } => {
             format!("worse in the one usable pair of rounds; {needed} are needed")
         }
