@@ -117,6 +117,12 @@ fn failures(table: &TruthTable, out: &mut String) {
 
 fn sessions(table: &TruthTable, out: &mut String) {
     out.push_str("## Machine, repeat\n\n");
+    if !table.later.is_empty() {
+        out.push_str(
+            "The last comparison of a row counts. Rows that were missed or unclear were run again more often than the others, so \
+             these figures flatter.\n\n",
+        );
+    }
     let first = Session {
         commit: table.commit.clone(),
         wirebench: table.wirebench.clone(),
