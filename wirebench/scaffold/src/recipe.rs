@@ -60,7 +60,7 @@ pub(super) struct Lock {
     pub(super) file: String,
     /// Installs the packages that it locks; `{manifest_folder}` is its own folder.
     pub(super) install: Vec<String>,
-    /// Matches the manifest beside it if that is the top of a workspace: then the file also locks the packages of the projects below.
+    /// Matches the manifest at the top of a workspace. The lock file beside it then also locks the packages of the projects below.
     pub(super) workspace: Option<Pattern>,
 }
 

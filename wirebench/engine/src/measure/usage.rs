@@ -134,11 +134,20 @@ pub fn steal_ns() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    fn python(script: &str) -> Child {
+        let mut command = Command::new("python3");
+        command
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
     /// A tenth of a second of work in threads that have ended, in a process of its own.
     #[test]
     fn threads_that_ended_and_children_that_were_waited_for_are_counted() {
-        use std::process::{Command, Stdio};
-
         let burn = "import threading, time, os\n\
             def burn():\n    end = time.thread_time() + 0.2\n    while time.thread_time() < end: pass\n\
             for _ in range(3):\n    one = threading.Thread(target=burn); one.start(); one.join()\n\
@@ -146,12 +155,7 @@ mod tests {
             if child == 0:\n    burn(); os._exit(0)\n\
             os.waitpid(child, 0)\n\
             print(time.process_time() + sum(os.times()[2:4]), flush=True)\ninput()\n";
-        let mut child = Command::new("python3")
-            .args(["-c", burn])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = python(burn);
         let mut line = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
         use crate::measure::usage_reader::UsageReader as _;
@@ -172,18 +176,12 @@ mod tests {
     fn the_sleeps_of_every_thread_are_counted() {
         use crate::measure::usage_reader::UsageReader as _;
         use std::io::{BufRead as _, BufReader, Write as _};
-        use std::process::{Command, Stdio};
 
         let sleeper = "import threading, time\n\
             def work():\n    input(); [time.sleep(0.001) for _ in range(40)]; print(2, flush=True); input()\n\
             one = threading.Thread(target=work); one.start()\n\
             print(1, flush=True)\none.join()\n";
-        let mut child = Command::new("python3")
-            .args(["-c", sleeper])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = python(sleeper);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         lines.next().unwrap().unwrap();
         let usage = super::LocalUsage::leader(child.id().try_into().unwrap());

@@ -202,17 +202,24 @@ pub(super) fn accepted(run: &Run, series: &Series, metric: Metric, worse_by: f64
         .map(|accepted| accepted.entry.reason)
 }
 
+/// The verdict of one cell, which holds only if it is not due to how often the servers slept.
+fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason) {
+    let (verdict, reason) = uncorrected_verdict(judged, at_most);
+    match judged.may_be_sleeps() {
+        Some(sleeps) if verdict != Verdict::Inconclusive => (Verdict::Inconclusive, sleeps),
+        _ => (verdict, reason),
+    }
+}
+
 /// The verdict of one cell. The order of the arms is that of the table in VERDICT, "The rule": what was confirmed comes before
 /// what only looks so, and both before what the bound says.
-fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason) {
+fn uncorrected_verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason) {
     let margin = judged.cell.margin.margin.percent();
     let kept = judged.estimates.kept.pairs.len();
     match at_most {
         _ if kept < FEWEST_PAIRS => (Verdict::Inconclusive, too_few(judged)),
-        _ if judged.result == TestResult::Worse => unless_sleeps(judged, Verdict::Regressed, worse(judged)),
-        _ if judged.result == TestResult::Better => {
-            unless_sleeps(judged, Verdict::Improved, MetricReason::BetterThan { percent: margin })
-        }
+        _ if judged.result == TestResult::Worse => (Verdict::Regressed, worse(judged)),
+        _ if judged.result == TestResult::Better => (Verdict::Improved, MetricReason::BetterThan { percent: margin }),
         _ if judged.is_unconfirmed() => (Verdict::Inconclusive, MetricReason::Unconfirmed),
         _ if judged.looks_worse() => (Verdict::Inconclusive, MetricReason::NotBeyondDoubt),
         _ if judged.result == TestResult::Disputed => (Verdict::Inconclusive, MetricReason::Disputed),
@@ -220,24 +227,18 @@ fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason)
             Verdict::Inconclusive,
             MetricReason::WorseAroundMargin { percent: margin },
         ),
+        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT && judged.is_worse_than(0.0) => (
+            Verdict::Unchanged,
+            MetricReason::WorseWithinMargin { percent: bound, margin },
+        ),
         Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => {
-            let reason = if judged.is_worse_than(0.0) {
-                MetricReason::WorseWithinMargin { percent: bound, margin }
-            } else {
-                MetricReason::NoWorseningAbove { percent: bound }
-            };
-            unless_sleeps(judged, Verdict::Unchanged, reason)
+            (Verdict::Unchanged, MetricReason::NoWorseningAbove { percent: bound })
         }
         _ => {
             let percent = INCONCLUSIVE_ABOVE_PERCENT;
             (Verdict::Inconclusive, MetricReason::NotExcluded { percent })
         }
     }
-}
-
-/// A verdict that holds only if it is not due to how often the servers slept.
-fn unless_sleeps(judged: &JudgedCell, verdict: Verdict, reason: MetricReason) -> (Verdict, MetricReason) {
-    (judged.may_be_sleeps()).map_or((verdict, reason), |sleeps| (Verdict::Inconclusive, sleeps))
 }
 
 /// The reason of every timed metric of a series whose servers were not seen to be warm.
