@@ -81,12 +81,16 @@ pub enum MetricReason {
         /// The budget that gives the longest time for finding out when servers are warm, minutes; null if there was no more to give.
         minutes: Option<u32>,
     },
-    /// The servers of both sides sleep differently often, which costs or saves CPU time: more than what would decide.
+    /// The servers of both sides sleep differently often, which costs or saves CPU time: more than what would decide. Or, where
+    /// others use the machine, each sleep may cost the server its core, which makes throughput and latency another.
     SleepsDiffer {
         /// How often the baseline's server sleeps, per request.
         baseline: f64,
         /// How often the candidate's does.
         candidate: f64,
+        /// The share of the machine's CPU time that other programs used, percent; null for CPU time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        others_percent: Option<f64>,
     },
     /// Worse in every pair by more than the size from which it gates, but there are fewer pairs than a verdict needs.
     WorseInEveryPair {

@@ -94,6 +94,10 @@ pub struct Round {
     /// beginning to its end. Null where they cannot be read, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_sleeps: Option<u64>,
+    /// Share of this machine's CPU time that programs other than server and driver used meanwhile, in thousandths. Null where the
+    /// load was of other hosts, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_busy_permille: Option<u32>,
     /// The driver's CPU time, its own start and report included.
     pub driver_cpu_ns: Option<CpuTime>,
     /// Share of its cores the server used while it was loaded, in thousandths.

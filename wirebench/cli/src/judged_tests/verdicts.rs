@@ -227,18 +227,23 @@ fn rounds_of_servers_that_were_not_seen_to_be_warm_give_no_verdict() {
     assert!(terminal::render(&longest, None).contains("longer load.warmup"));
 }
 
+/// Lets the servers of baseline and candidate sleep so often, in a thousand requests.
+fn sleep(run: &mut Run, (baseline, candidate): (u64, u64)) {
+    for round in &mut run.series[0].rounds {
+        let per_thousand = match round.variant {
+            Variant::Baseline => baseline,
+            _ => candidate,
+        };
+        let more = u64::from(round.round * 37 % 11);
+        round.server_sleeps = Some(round.ok_count.unwrap() * per_thousand / 1000 + more);
+    }
+}
+
 #[test]
 fn cpu_time_of_servers_that_sleep_differently_often_is_told_only_beyond_what_that_can_be() {
     let judged = |off: f64, baseline: u64, candidate: u64| {
         let mut run = timed(10, 20, |n| ([noise(n); 4], [noise(n + 3) + off; 4]), [None, None]);
-        for round in &mut run.series[0].rounds {
-            let per_thousand = match round.variant {
-                Variant::Baseline => baseline,
-                _ => candidate,
-            };
-            round.server_sleeps =
-                Some(round.ok_count.unwrap() * per_thousand / 1000 + u64::from(round.round * 37 % 11));
-        }
+        sleep(&mut run, (baseline, candidate));
         judged(&run)
     };
     let (less, more) = ((400, 70), (70, 400));
@@ -252,6 +257,7 @@ fn cpu_time_of_servers_that_sleep_differently_often_is_told_only_beyond_what_tha
         (0.08, less, Verdict::Regressed),
         (0.08, more, Verdict::Inconclusive),
         (0.08, (390, 400), Verdict::Regressed),
+        (2.5, (40, 9_000), Verdict::Regressed),
     ] {
         let comparison = judged(off, baseline, candidate);
         let cpu = metric(&comparison, Metric::ServerCpu);
@@ -267,6 +273,48 @@ fn cpu_time_of_servers_that_sleep_differently_often_is_told_only_beyond_what_tha
         page.contains("0.40 → 0.07 times per request") && page.contains("h2load for HTTP"),
         "{page}"
     );
+}
+
+/// As node-structured-clone beside four busy loops, and its reverse; and a server that waits for a database instead.
+#[test]
+fn latency_of_servers_that_sleep_differently_often_has_no_verdict_where_other_programs_use_the_machine() {
+    let judged = |off: f64, sleeps: (u64, u64), others: u32| {
+        let mut run = timed(10, 20, |n| ([noise(n); 4], [noise(n + 3) + off; 4]), [None, None]);
+        sleep(&mut run, sleeps);
+        for round in &mut run.series[0].rounds {
+            round.others_busy_permille = Some(others);
+        }
+        judged(&run)
+    };
+    let (less, more) = ((400, 70), (70, 400));
+    for (off, sleeps, others, expected) in [
+        (0.18, more, 800, Verdict::Inconclusive),
+        (0.18, more, 250, Verdict::Regressed),
+        (0.18, less, 800, Verdict::Regressed),
+        (0.18, (390, 390), 800, Verdict::Regressed),
+        (-0.18, less, 800, Verdict::Inconclusive),
+        (-0.18, more, 800, Verdict::Improved),
+        (0.0, less, 800, Verdict::Inconclusive),
+        (0.0, less, 250, Verdict::Unchanged),
+        (0.0, more, 800, Verdict::Unchanged),
+    ] {
+        let comparison = judged(off, sleeps, others);
+        for of in [Metric::LatencyP50, Metric::Throughput] {
+            let judged = metric(&comparison, of);
+            assert_eq!(
+                judged.verdict, expected,
+                "{off} {sleeps:?} {others}: {:?}",
+                judged.reason
+            );
+        }
+    }
+    let comparison = judged(0.18, more, 800);
+    let page = terminal::render(&comparison, None);
+    let (why, how) = (
+        "while other programs use 80 % of the machine",
+        "or where no other program",
+    );
+    assert!(page.contains(why) && page.contains(how), "{page}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::measure::process::{Launch, describe_exit, tail};
 use crate::measure::process_group::{ProcessGroup, leader_usage};
 use crate::measure::remote::Host;
 use crate::measure::target::Target;
-use crate::measure::usage::steal_ns;
+use crate::measure::usage::MachineCpu;
 use crate::measure::usage_reader::{CpuUsed, UsageReader};
 use wirebench_declare::span::nanos;
 use wirebench_record::run::{CpuTime, Round};
@@ -89,7 +89,7 @@ impl Drive<'_> {
         let server = target.as_deref().map(|target| Arc::clone(&target.usage));
         let sleeps_before = server.as_deref().and_then(UsageReader::sleeps);
         let server_before = server.as_deref().and_then(UsageReader::cpu);
-        let (steal_before, began) = (steal_ns(), Instant::now());
+        let (machine_before, began) = (MachineCpu::now(), Instant::now());
         let children_before = children_cpu();
         let mut group = self.start(interrupt).map_err(|error| cannot_start(self.name, &error))?;
         if let (Some(group_id), Some(local)) = (self.group, group.local()) {
@@ -119,15 +119,20 @@ impl Drive<'_> {
         self.check_end(status)?;
         let server_after = server.as_deref().and_then(UsageReader::cpu_with_new_processes);
         let sleeps_after = server.as_deref().and_then(UsageReader::sleeps);
-        let host_steal_ns = steal_before
-            .zip(steal_ns())
-            .map(|(before, after)| after.saturating_sub(before));
-        let host_steal_over_ns = host_steal_ns.map(|_| nanos(began.elapsed()));
+        let (machine, over_ns) = (machine_before.zip(MachineCpu::now()), nanos(began.elapsed()));
+        let host_steal_ns = machine.and_then(|(before, after)| after.stolen_since(&before));
         let (server_busy_permille, driver_busy_permille) = self.busy(&samples).unzip();
-        let server_cpu = server_before.zip(server_after);
+        let server_cpu_ns = server_before
+            .zip(server_after)
+            .map(|(before, after)| after.since(before));
+        let others = machine.zip(server_cpu_ns.zip(driver_cpu));
+        let others = others.filter(|_| self.host.is_none());
         Ok(Measured {
             round: Round {
-                server_cpu_ns: server_cpu.map(|(before, after)| after.since(before)),
+                server_cpu_ns,
+                others_busy_permille: others.map(|((before, after), (server, driver))| {
+                    after.others_since(&before, server.total() + driver.total(), over_ns)
+                }),
                 server_sleeps: sleeps_before
                     .zip(sleeps_after)
                     .map(|(before, after)| rise(&before, &after)),
@@ -138,7 +143,7 @@ impl Drive<'_> {
                 connections_seen: processes.first().and_then(|front| front.connections_seen),
                 processes,
                 host_steal_ns,
-                host_steal_over_ns,
+                host_steal_over_ns: host_steal_ns.map(|_| over_ns),
                 ..Round::default()
             },
             wall,

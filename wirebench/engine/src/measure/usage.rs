@@ -126,10 +126,39 @@ fn tick_ns() -> u64 {
     1_000_000_000 / procfs::ticks_per_second().max(1)
 }
 
-/// CPU time the hypervisor gave to others so far, ns over all CPUs.
-pub fn steal_ns() -> Option<u64> {
-    let ticks = KernelStats::current().ok()?.total.steal?;
-    Some(ticks * tick_ns())
+/// CPU time of all CPUs of this machine so far.
+#[derive(Debug, Clone, Copy)]
+pub struct MachineCpu {
+    /// Of programs, ns; interrupts are not part of it.
+    pub used_ns: u64,
+    /// What the hypervisor gave to others, ns; `None` where it is not told.
+    pub steal_ns: Option<u64>,
+    /// CPUs of the machine.
+    pub cpus: usize,
+}
+
+impl MachineCpu {
+    /// `None` if it cannot be read.
+    pub fn now() -> Option<Self> {
+        let stats = KernelStats::current().ok()?;
+        Some(Self {
+            used_ns: (stats.total.user + stats.total.nice + stats.total.system) * tick_ns(),
+            steal_ns: stats.total.steal.map(|ticks| ticks * tick_ns()),
+            cpus: stats.cpu_time.len(),
+        })
+    }
+
+    /// What the hypervisor gave to others since `earlier`, ns.
+    pub fn stolen_since(&self, earlier: &Self) -> Option<u64> {
+        Some(self.steal_ns?.saturating_sub(earlier.steal_ns?))
+    }
+
+    /// The share of all CPU time since `earlier`, `over_ns` ago, that was used by others than those that used `own_ns` of it, ‰.
+    pub fn others_since(&self, earlier: &Self, own_ns: u64, over_ns: u64) -> u32 {
+        let others = self.used_ns.saturating_sub(earlier.used_ns).saturating_sub(own_ns);
+        let possible = u128::from(over_ns) * self.cpus as u128;
+        u32::try_from(u128::from(others) * 1000 / possible.max(1)).map_or(1000, |share| share.min(1000))
+    }
 }
 
 #[cfg(test)]
@@ -170,6 +199,22 @@ mod tests {
             (found / expected - 1.0).abs() < 0.05,
             "{found} s found, {expected} s used"
         );
+    }
+
+    #[test]
+    fn what_other_programs_use_of_the_machine_is_told_apart_from_what_is_ones_own() {
+        use std::time::Instant;
+
+        let (began, before) = (Instant::now(), super::MachineCpu::now().unwrap());
+        let burn = "import time\nwhile time.process_time() < 0.3: pass\n";
+        assert!(python(burn).wait().unwrap().success());
+        let (over, after) = (began.elapsed(), super::MachineCpu::now().unwrap());
+        let over_ns = u64::try_from(over.as_nanos()).unwrap();
+        let share = |own_ns| after.others_since(&before, own_ns, over_ns);
+        // In steps of the tick; other programs may use more.
+        let burnt = 250_000_000_000 / (over_ns * after.cpus as u64);
+        assert!(u64::from(share(0)) >= burnt, "{} of {burnt}", share(0));
+        assert_eq!(share(after.used_ns - before.used_ns), 0);
     }
 
     #[test]

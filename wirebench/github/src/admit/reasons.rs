@@ -41,7 +41,14 @@ pub(super) fn metric(metric: &ComparedMetric, place: &str) -> Result<MetricReaso
         | Reason::Unconfirmed
         | Reason::NotBeyondDoubt
         | Reason::Disputed => (&[Verdict::Inconclusive], None),
-        Reason::SleepsDiffer { baseline, candidate } => (&[Verdict::Inconclusive], Some(baseline.min(*candidate))),
+        Reason::SleepsDiffer {
+            baseline,
+            candidate,
+            others_percent,
+        } => (
+            &[Verdict::Inconclusive],
+            Some(baseline.min(*candidate).min(others_percent.unwrap_or(0.0))),
+        ),
         Reason::NewBlockingCall { per_request, .. } => (&[Verdict::Inconclusive], Some(*per_request)),
         Reason::MeasuredAtDifferentTimes | Reason::CountedAtDifferentTimes => (&[Verdict::Inconclusive], None),
         Reason::FigureMissing { .. } => (&[Verdict::Invalid], None),

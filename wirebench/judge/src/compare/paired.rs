@@ -138,9 +138,7 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<JudgedCell> {
                 is_client_bound: cell.metric != Metric::ServerCpu
                     && is_client_bound(pairs(series, stage).map(|(_, head)| head)),
                 null: TimedNull::of(series, cell.metric, gates),
-                sleeps: (cell.metric == Metric::ServerCpu)
-                    .then(|| Sleeps::that_differ(series, stage))
-                    .flatten(),
+                sleeps: Sleeps::that_change(cell.metric, series, stage),
                 cell,
                 stage,
                 result: TestResult::Nothing,

@@ -40,7 +40,7 @@ pub(super) struct JudgedCell {
     pub(super) is_client_bound: bool,
     /// The embedded null.
     pub(super) null: Option<TimedNull>,
-    /// Of server CPU, if they differ.
+    /// What the servers' sleeps can change in it; `None` if nothing.
     pub(super) sleeps: Option<Sleeps>,
 }
 
@@ -73,9 +73,9 @@ impl JudgedCell {
     /// The reason if the verdict that tests and interval give may be due to how often the servers slept: if it would not hold for
     /// the interval without the most that this can be.
     fn may_be_sleeps(&self) -> Option<MetricReason> {
-        let (sleeps, cpu_ns) = self.sleeps.zip(self.estimates.candidate)?;
+        let (sleeps, value) = self.sleeps.zip(self.estimates.candidate)?;
         let (low, high) = self.estimates.interval()?;
-        let saved = sleeps.saved(cpu_ns);
+        let saved = sleeps.saved(self.cell.metric, value);
         let is_open = match self.result {
             TestResult::Worse => low + saved <= 0.0,
             TestResult::Better => high + saved >= 0.0,

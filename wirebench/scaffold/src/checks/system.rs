@@ -114,9 +114,9 @@ pub(super) fn machine() -> Vec<Check> {
 /// Measures steal during a short wait.
 fn steal() -> Option<Check> {
     const LOOK: Duration = Duration::from_millis(300);
-    let before = usage::steal_ns()?;
+    let before = usage::MachineCpu::now()?;
     std::thread::sleep(LOOK);
-    let lost = Duration::from_nanos(usage::steal_ns()?.saturating_sub(before));
+    let lost = Duration::from_nanos(usage::MachineCpu::now()?.stolen_since(&before)?);
     let found = format!("{} ms of {} ms", lost.as_millis(), LOOK.as_millis());
     Some(if lost < LOOK / 20 {
         Check::ok("steal", found)

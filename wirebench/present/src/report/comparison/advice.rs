@@ -142,9 +142,10 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
         let reason = escape.sentence(&reasons::row(row));
         return format!("{} {reason}. {how}.", row_name(row, escape));
     }
-    if let Some(MetricReason::SleepsDiffer { .. }) = row.metric.map(|metric| &metric.reason) {
+    if let Some(MetricReason::SleepsDiffer { others_percent, .. }) = row.metric.map(|metric| &metric.reason) {
+        let quieter = others_percent.map_or("", |_| ", or where no other program uses its cores");
         return format!(
-            "measure {} with a load that keeps the server busy: h2load for HTTP, or more connections.",
+            "measure {} with a load that keeps the server busy (h2load for HTTP, or more connections){quieter}.",
             escape.name(&row.series.id)
         );
     }

@@ -82,16 +82,21 @@ pub fn metric(reason: &MetricReason) -> String {
             "its servers were perhaps still warming up: CPU time per request had not settled when the rounds began"
                 .into()
         }
-        Reason::SleepsDiffer { baseline, candidate } => {
+        Reason::SleepsDiffer {
+            baseline,
+            candidate,
+            others_percent,
+        } => {
             let (how, what) = if candidate < baseline {
                 ("less", "more work for each request may be hidden")
             } else {
-                ("more", "that alone may be the increase")
+                ("more", "that alone may be the change for the worse")
             };
-            format!(
-                "the server sleeps {how} often ({baseline:.2} → {candidate:.2} times per request), and waking it costs CPU \
-                 time: {what}"
-            )
+            let why = others_percent.map_or_else(
+                || ", and waking it costs CPU time".into(),
+                |share| format!(" while other programs use {share:.0} % of the machine"),
+            );
+            format!("the server sleeps {how} often ({baseline:.2} → {candidate:.2} times per request){why}: {what}")
         }
         Reason::WorseInEveryPair { usable: 1, needed } => {
             format!("worse in the one usable pair of rounds; {needed} are needed")
