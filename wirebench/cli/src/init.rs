@@ -95,6 +95,14 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         probe(&programs, &folder, &args.request)?
     };
     let config = repository::below_top(&folder);
+    if found.servers.is_empty() && !is_declared {
+        let tried = found.not_probed.iter().map(|why| format!("\n  {why}"));
+        anyhow::bail!(
+            "no server was found, and nothing was written. Programs that might be one are declared only if they serve when they are \
+             started:{}\nIf there is a server, declare how it starts in wirebench.toml: docs/ADOPTING.md",
+            tried.collect::<String>()
+        );
+    }
     let facts = WorkflowFacts {
         action: args.action.clone(),
         commit: commit_of(args),

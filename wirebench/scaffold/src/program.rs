@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::port_settings::PortSetting;
+use crate::recipe::Evidence;
 use wirebench_declare::server::Program as Started;
 
 /// A program that was found.
@@ -28,6 +29,8 @@ pub(super) struct Program {
     pub(super) env: BTreeMap<String, String>,
     /// True if it is the only server of its project: once it is declared, the others of that project are not tried.
     pub(super) alone: bool,
+    /// What shows that it is a server.
+    pub(super) evidence: Evidence,
     /// How it is told its port, as its recipe or its sources say; `None` if nothing was found.
     pub(super) port: Option<PortSetting>,
     /// Its source files, the closest to its start first.

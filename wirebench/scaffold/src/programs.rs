@@ -8,7 +8,7 @@ use crate::needs::{self, Needs};
 use crate::probe::{self, ProbeContext, ProbeFailure, ProbedServer};
 use crate::program::{self, Program, ServerKey};
 use crate::proto::{self, Call};
-use crate::recipe::fits;
+use crate::recipe::{Evidence, fits};
 use crate::{compose, declared, guess, recipes, rust};
 
 /// The declarations of a repository, as the text of its `wirebench.toml`.
@@ -116,10 +116,11 @@ impl Programs {
     }
 
     fn guess_of(&self, programs: &[Program]) -> Found {
+        let known = || programs.iter().filter(|program| program.evidence == Evidence::Sources);
         let guess = |program| guess::guessed(&self.files, program, &self.calls);
-        let guessed: Vec<ProbedServer> = programs.iter().map(guess).collect();
+        let guessed: Vec<ProbedServer> = known().map(guess).collect();
         Found {
-            servers: programs.iter().map(|program| program.name.clone()).collect(),
+            servers: known().map(|program| program.name.clone()).collect(),
             toml: declared::toml(guess::HEAD, &guessed, &[], &self.files, &self.calls),
             ..Found::default()
         }
@@ -172,6 +173,7 @@ impl Programs {
             questions.extend(declared::services(&compose::composed(&self.files).images));
         }
         let failed = failures.iter().map(reason).collect();
+        failures.retain(|(program, _)| program.evidence == Evidence::Sources);
         if probed.is_empty() {
             let (programs, _): (Vec<Program>, Vec<ProbeFailure>) = failures.into_iter().unzip();
             return Found {
@@ -237,6 +239,14 @@ mod tests {
             missing(&[("go.mod", "module example.org/x\n"), ("main.go", main)]),
             None
         );
+    }
+
+    #[test]
+    fn a_program_that_is_declared_only_if_it_serves_is_not_guessed() {
+        let main = "package main\nfunc main() { app := aero.New(); app.Get(\"/\", home); app.Run() }\n";
+        let files = Files::of(&[("go.mod", "module example.org/shop\n"), ("main.go", main)]);
+        assert_eq!(Programs::among(files.clone()).list().len(), 1);
+        assert!(found(&files).servers.is_empty());
     }
 
     #[test]

@@ -110,6 +110,19 @@ pub(super) struct Start {
     pub(super) alone: bool,
     /// True if it is tried only where no other start of the recipe found a server in the project.
     pub(super) otherwise: bool,
+    /// What shows that it is a server.
+    pub(super) evidence: Evidence,
+}
+
+/// What shows that a program is a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Evidence {
+    /// Its sources.
+    #[default]
+    Sources,
+    /// That it serves when it is started, since other programs have such sources, too. If it does not, it is not declared.
+    Serving,
 }
 
 /// Which packages are installed before a program is built.

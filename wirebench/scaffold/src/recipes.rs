@@ -8,13 +8,15 @@ use toml::Table;
 use crate::files::{Files, ending_of, folder_of, folders_up, word};
 use crate::port_settings::{self, PortSetting};
 use crate::program::{Program, last_name};
-use crate::recipe::{Each, Lock, Manifest, Packages, Pattern, RECIPES, Recipe, Start, fits};
+use crate::recipe::{Each, Evidence, Lock, Manifest, Packages, Pattern, RECIPES, Recipe, Start, fits};
 use wirebench_declare::args::{Value, fill};
 use wirebench_declare::server::Program as Started;
 
 /// The values that words of a recipe name, such as `{folder}`.
 type Values = BTreeMap<String, Value>;
 
+/// Programs of a start that only running shows to be servers, at most: those nearest to the top. More are examples or tests.
+const MOST_TO_START: usize = 6;
 /// Files whose name says nothing about the program.
 const USUAL: [&str; 16] = [
     "main", "app", "server", "index", "init", "asgi", "wsgi", "pom", "package", "procfile", "makefile", "program",
@@ -43,10 +45,17 @@ pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, Vec<String>)> 
 pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<Program> {
     let mut found = Vec::new();
     for start in &recipe.starts {
-        let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
-        let hits = hits(files, start);
-        let programs = hits.iter().flat_map(|hit| tries(files, recipe, all, start, hit));
-        found.extend(programs.filter(|one| !start.otherwise || !known.contains(&one.manifest)));
+        let known = found.iter().filter(|_| start.otherwise);
+        let known: BTreeSet<String> = known.map(|one: &Program| one.manifest.clone()).collect();
+        let mut hits = hits(files, start);
+        if start.evidence == Evidence::Serving {
+            hits.sort_by_key(|hit| hit.path.matches('/').count());
+            hits.truncate(MOST_TO_START);
+        }
+        let programs = hits
+            .iter()
+            .flat_map(|hit| tries(files, recipe, all, start, hit, &known));
+        found.extend(programs.collect::<Vec<Program>>());
     }
     found
 }
@@ -257,8 +266,15 @@ fn list_in_toml(text: &str, path: &str) -> Vec<String> {
     items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// A hit with each way to install its packages.
-fn tries(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hit) -> Vec<Program> {
+/// A hit with each way to install its packages, unless its project is known.
+fn tries(
+    files: &Files,
+    recipe: &Recipe,
+    all: &[Recipe],
+    start: &Start,
+    hit: &Hit,
+    known: &BTreeSet<String>,
+) -> Vec<Program> {
     let folder = folder_of(hit.path);
     let has_manifest = |recipe: &&Recipe| Project::all(files, recipe, folder)[0].manifest.is_some();
     let recipe = match start.packages {
@@ -269,6 +285,7 @@ fn tries(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hi
     let projects = Project::all(files, recipe, folder);
     let programs = projects
         .iter()
+        .filter(|project| !known.contains(&project.manifest_folder))
         .filter_map(|project| program(files, recipe, start, hit, project));
     programs.collect()
 }
@@ -328,6 +345,7 @@ fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &P
         before: start.before.iter().map(|words| fill_all(words)).collect(),
         env: env.into_iter().map(fill_value).collect(),
         alone: start.alone,
+        evidence: start.evidence,
         sources: sources.into_iter().map(str::to_owned).collect(),
         language: recipe.setup.clone(),
         manifest: project.manifest_folder.clone(),

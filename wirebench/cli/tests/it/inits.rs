@@ -202,6 +202,13 @@ fn nothing_found_writes_nothing_and_says_what_was_looked_at() {
         (Bench::empty(), "Go: no *.go, no go.mod"),
         (library(), "Go: go.mod is there, but no program"),
         (library().commit("v1"), "Go: go.mod is there, but no program"),
+        (
+            library().file(
+                "main.go",
+                "package main\n\ntype client struct{}\n\nfunc (client) Get(string) {}\n\nfunc main() { client{}.Get(\"/items\") }\n",
+            ),
+            "declared only if they serve when they are started",
+        ),
     ] {
         for more in [&[][..], &["--no-probe"], &["--print"]] {
             let there = FILES.map(|file| bench.path(file).exists());

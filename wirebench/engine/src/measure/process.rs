@@ -224,7 +224,7 @@ pub(super) const MOST_TAIL_BYTES: u64 = 256 << 10;
 /// The lines with which runtimes say why a program ends; stacks follow (Go, Rust, Node.js, JVM, .NET) or come before (Python). Maven and
 /// Composer say it before advice.
 static CAUSE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at |Exception in thread |Unhandled exception|Caused by: |[\w.$]*(Error|Exception): |\[ERROR\] (Failed to execute goal|COMPILATION ERROR)|In \w+\.php line \d+:)")
+    Regex::new(r"^(panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at |Exception in thread |Unhandled exception|Caused by: |[\w.$]*(Error|Exception): |\[ERROR\] (Failed to execute goal|COMPILATION ERROR)|In \w+\.php line \d+:|npm (error|ERR!) (code |404 Not Found))")
         .expect("a constant pattern")
 });
 
@@ -290,6 +290,9 @@ mod tests {
             frames("\tat A.b(A.java:1)\n")
         );
         assert!(last_lines(&java).starts_with("Caused by: b / at A.b"));
+        let npm = "npm error code E404\nnpm error 404 Not Found - GET shop\nnpm error 404  'shop@4' is not in this registry.\nnpm error 404\n\
+            npm error 404 Note that\nnpm error 404 tarball\nnpm error A complete log\n";
+        assert!(last_lines(npm).starts_with("npm error 404 Not Found - GET shop / npm error 404  'shop@4'"));
         let python = "Traceback (most recent call last):\n  File \"a.py\", line 1\n    run()\n  File \"b.py\", line 2\n    x\nValueError: no port\n";
         assert_eq!(
             last_lines(python),

@@ -435,6 +435,74 @@ fn an_application_of_python_is_served_by_its_usual_server() {
 }
 
 #[test]
+fn a_program_of_an_unknown_framework_is_one_that_names_paths_and_is_declared_if_it_serves() {
+    let install = "python3 -m pip install --quiet --requirement requirements.txt";
+    let requirements = ("requirements.txt", "blacksheep\n");
+    let awaits = (
+        "shop/main.py",
+        "app = Application()\n@app.router.get(\"/\")\nasync def home(_):\n    ...\n",
+    );
+    let uvicorn = "python3 -m uvicorn --no-access-log --app-dir . shop.main:app";
+    assert_told(
+        &[requirements, awaits],
+        &[("shop", &format!("{install} uvicorn"), uvicorn)],
+    );
+    let waits = (
+        "shop/main.py",
+        "routes = [(\"/\", home)]\n\napp = Application(routes)\n",
+    );
+    let gunicorn = "python3 -m gunicorn --chdir . --bind {address} shop.main:app";
+    assert_told(
+        &[requirements, waits],
+        &[("shop", &format!("{install} gunicorn"), gunicorn)],
+    );
+    let module = ("go.mod", "module example.org/shop\n");
+    let routes = "package main\nfunc main() { app := aero.New(); app.Get(\"/\", home); app.Run() }\n";
+    let package = ("package.json", r#"{ "name": "shop" }"#);
+    let listens = "import { App } from '@tinyhttp/app';\nnew App().listen(3000)\n";
+    let main =
+        "package shop.api;\nimport io.activej.http.AsyncServlet;\nclass Main { static void main(String[] a) {} }\n";
+    for pairs in [
+        [module, ("main.go", routes)],
+        [package, ("app.mjs", listens)],
+        [
+            package,
+            ("app.mjs", "import muneem from 'muneem';\nmuneem().start(3000)\n"),
+        ],
+        [("pom.xml", "<project/>"), ("src/main/java/shop/api/Main.java", main)],
+        [requirements, awaits],
+        [requirements, waits],
+    ] {
+        let found = found(&pairs);
+        assert_eq!(found.len(), 1, "{pairs:?}");
+        assert_eq!(found[0].evidence, Evidence::Serving, "{pairs:?}");
+    }
+    for pairs in [
+        [module, ("main.go", "package main\nfunc main() { cmd.Run() }\n")],
+        [
+            requirements,
+            ("tool.py", "app = typer.Typer()\n\n@app.command()\ndef main(): ...\n"),
+        ],
+        [
+            package,
+            ("tool.mjs", "import { run } from './run.js';\nevents.listen(changed)\n"),
+        ],
+        [
+            ("pom.xml", "<project/>"),
+            (
+                "src/main/java/Main.java",
+                "package a;\nclass Main { static void main() {} }\n",
+            ),
+        ],
+    ] {
+        assert_told(&pairs, &[]);
+    }
+    // Beside a server of a known framework, no other is tried.
+    let both = [requirements, awaits, ("old.py", "app = Flask(__name__)\n")];
+    assert_told(&both, &[("old", install, "python3 -m flask run")]);
+}
+
+#[test]
 fn an_application_of_python_that_a_function_makes_is_one_program() {
     let requirements = ("requirements.txt", "fastapi\n");
     let factory = "def get_application() -> FastAPI:\n    return FastAPI()\n";
