@@ -27,17 +27,17 @@ fn pattern(text: &str) -> Regex {
 /// The ways in which sources declare a route.
 const DECLARED: [&str; 7] = [
     // `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor, `add_get("/x"` of aiohttp;
-    // also behind a variable, `app.get(`${base}/x`)`, `r.Get(*prefix+"/x"`.
-    r#"(?im)(?:[\w)]\.|#\[|@|^\s*)(?:Map|add_)?(?P<method>METHOD)(?:Mapping)?(?:<[^()\n]*>)?\(\s*(?:\*?[\w.]+\s*\+\s*)?["'`](?:\$\{[\w.]+\})?(?P<path>/[^"'`\s]*)["'`]"#,
+    // also behind a variable, `app.get(`${base}/x`)`, `r.Get(*prefix+"/x"`, and in a chain, `.get("/x"` in a line of its own.
+    r#"(?im)(?:[\w)]\.|#\[|@|^\s*\.?)(?:Map|add_)?(?P<method>METHOD)(?:Mapping)?(?:<[^()\n]*>)?\(\s*(?:\*?[\w.]+\s*\+\s*)?["'`](?:\$\{[\w.]+\})?(?P<path>/[^"'`\s]*)["'`]"#,
     // `HandleFunc("GET /x"`, `Handle("/x"`.
     r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#,
     // `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
-    // `.add_route("/x", resource)`, `.at("/x", get(f))`, `.at("/x").post(f)`.
-    r#"(?i)(?:\.(?:add_)?route|\.at|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?|\)\s*\.)(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
+    // `.add_route("/x", resource)`, `.at("/x", get(f))`, `.at("/x").post(f)`, `Route("/x", f)` of Starlette.
+    r#"(?i)(?:(?:\.add_|\b)route|\.at|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?|\)\s*\.)(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
     // `url: '/x'` of fastify.route, with its method before it; `method: 'GET', path: '/x'` of hapi.
     r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*(?:url|path)|\burl):\s*['"`](?P<path>/[^'"`\s]*)['"`]"#,
-    // `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves; `(r"/x", Handler)` of Tornado.
-    r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*|\(\s*r)["'`](?P<path>/[^"'`\s]*)["'`]"#,
+    // `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves; `(r"/x", Handler)` of Tornado; `[("/x", f)]`.
+    r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*|\(\s*r|[\[,\s]\(\s*)["'`](?P<path>/[^"'`\s]*)["'`]"#,
     // `warp::path!("todos")`, `warp::path("todos")`: one segment of a path; `Router::with_path("todos/{id}")` of Salvo.
     r#"\b(?:with_)?path!?\("(?P<path>[\w/{}-]+)"\)"#,
     // `#[oai(path = "/x", method = "get")]` of Poem.
@@ -179,6 +179,12 @@ mod tests {
             (
                 "this.app.get<{ Params: P }>(`${apiPath}/email/:id`, f)",
                 "GET /email/:id",
+            ),
+            ("app = Router(\n    (\"/of-a-tuple\", f),\n)", "GET /of-a-tuple"),
+            ("app\n  .get('/of-a-chain/:id', f)", "GET /of-a-chain/:id"),
+            (
+                "routes = [Route('/of-starlette/{name}', f)]",
+                "GET /of-starlette/{name}",
             ),
             ("r.Get(*routePrefix+\"/-/healthy\", f)", "GET /-/healthy"),
         ] {
