@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 /// The most values on either side that the tables hold.
 pub const LARGEST: usize = 30;
+/// The fewest values on either side for which the normal approximation is used where the tables end.
+const FEWEST_FOR_NORMAL: usize = 8;
 
 /// Significance levels, one-sided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub enum Level {
 }
 
 const LEVELS: [f64; 4] = [0.001, 0.02, 0.025, 0.05];
+/// The quantiles of the normal distribution that each level leaves above.
+const NORMAL: [f64; LEVELS.len()] = [3.090_232, 2.053_749, 1.959_964, 1.644_854];
 
 /// Least U whose upper tail is at most each level's, by `[after][before]`; `None` if no U is that improbable.
 type Table = Vec<Vec<[Option<u16>; LEVELS.len()]>>;
@@ -27,9 +31,20 @@ static TABLE: LazyLock<Table> = LazyLock::new(table);
 
 /// The critical value of U, the number of pairs in which the value after is above the one before (a tie counts half): U
 /// reaches it with at most the level's probability if both rows are from one distribution, whatever the distribution. Ties
-/// make it less probable. `None` with too few values, or with more than [`LARGEST`].
+/// make it less probable. Above [`LARGEST`] values by the normal approximation. `None` with too few values.
 pub fn critical(before: usize, after: usize, level: Level) -> Option<u16> {
-    TABLE.get(after)?.get(before)?[level as usize]
+    if before.max(after) <= LARGEST {
+        return TABLE[after][before][level as usize];
+    }
+    (before.min(after) >= FEWEST_FOR_NORMAL).then(|| normal(before, after, level))?
+}
+
+#[expect(clippy::cast_sign_loss, reason = "is positive")]
+fn normal(before: usize, after: usize, level: Level) -> Option<u16> {
+    let (pairs, values) = ((before * after) as f64, (before + after) as f64);
+    let spread = (pairs * (values + 1.0) / 12.0).sqrt();
+    let least = (pairs / 2.0 + NORMAL[level as usize] * spread + 0.5).ceil();
+    (least <= f64::from(u16::MAX)).then_some(least as u16)
 }
 
 /// Counts the arrangements with each U by Mann and Whitney's recursion on the largest value, and finds where the tails begin.
@@ -169,6 +184,21 @@ mod tests {
         assert_eq!(critical(10, 10, Level::Interval), Some(77));
         assert_eq!(critical(20, 8, Level::Interval), Some(160 - 41));
         assert_eq!(critical(31, 5, Level::Interval), None);
+    }
+
+    #[test]
+    fn where_the_tables_end_the_normal_approximation_is_close() {
+        for before in FEWEST_FOR_NORMAL..=LARGEST {
+            for level in [Level::Thousandth, Level::Fiftieth, Level::Interval, Level::Twentieth] {
+                let (exact, normal) = (critical(before, LARGEST, level), normal(before, LARGEST, level));
+                let more = i32::from(normal.unwrap()) - i32::from(exact.unwrap());
+                assert!((-1..=4).contains(&more), "{before} {level:?}: {exact:?} {normal:?}");
+            }
+        }
+        let (low, high): (Vec<f64>, Vec<f64>) = (0..43).map(|i| (f64::from(i % 5), f64::from(i % 5) + 3.0)).unzip();
+        assert_eq!(differ(&low, &high, Level::Thousandth), Some(true));
+        assert_eq!(differ(&low, &low, Level::Twentieth), None);
+        assert_eq!(critical(400, 400, Level::Twentieth), None, "U has 16 bits");
     }
 
     #[test]
