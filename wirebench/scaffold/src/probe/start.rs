@@ -217,7 +217,7 @@ fn asked_for(
 ) -> BTreeMap<String, String> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"));
     static SECRET: LazyLock<Regex> = LazyLock::new(|| pattern(r"SECRET|PASSWORD|TOKEN|SALT|_KEY$"));
-    const MADE_UP: &str = "made-up-by-wirebench-0123456789abcdef";
+    const MADE_UP: &str = "made-up-by-wirebench-0123456789a";
     let output = anstream::adapter::strip_str(output).to_string();
     let names: BTreeSet<&str> = NAME.find_iter(&output).map(|found| found.as_str()).collect();
     let of_repository = names
@@ -319,7 +319,7 @@ mod tests {
         };
         let named = "APP_SECRET or APP_SECRET_HASH is required";
         assert_eq!(asks(named, &[]), ["APP_SECRET=replace me"]);
-        let made_up = |name: &str| vec![format!("{name}=made-up-by-wirebench-0123456789abcdef")];
+        let made_up = |name: &str| vec![format!("{name}=made-up-by-wirebench-0123456789a")];
         assert_eq!(asks("\x1b[34mJWT_SECRET\x1b[0m: undefined", &[]), made_up("JWT_SECRET"));
         assert!(asks(named, &["APP_SECRET"]).is_empty(), "the other is instead of it");
         assert!(asks("ERR_MODULE_NOT_FOUND: no module", &[]).is_empty());

@@ -451,7 +451,7 @@ fn a_program_of_an_unknown_framework_is_one_that_names_paths_and_is_declared_if_
         "shop/main.py",
         "routes = [(\"/\", home)]\n\napp = Application(routes)\n",
     );
-    let gunicorn = "python3 -m gunicorn --chdir . --bind {address} shop.main:app";
+    let gunicorn = "python3 -m gunicorn --worker-class gthread --chdir . --bind {address} shop.main:app";
     assert_told(
         &[requirements, waits],
         &[("shop", &format!("{install} gunicorn"), gunicorn)],
