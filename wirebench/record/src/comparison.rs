@@ -208,7 +208,7 @@ pub enum WorkKind {
 pub struct FunctionChange {
     /// What was counted: `instructions`, `allocations`, `allocated_bytes` or `syscalls`; or sampled: `server_cpu`.
     pub metric: Metric,
-    /// The function's name, demangled; of `syscalls`, the system call's.
+    /// The function's name, demangled; of `syscalls`, the system call's; `process NAME` of a whole process behind the server.
     pub function: String,
     /// Cost per request on the baseline. Of the project's own functions (`own_code`): by itself and with all that it calls but
     /// further functions of the project's own; of others: by itself. Of `syscalls`, the number of calls. Of `server_cpu`, the mean of

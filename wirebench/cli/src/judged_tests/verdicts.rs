@@ -275,6 +275,36 @@ fn cpu_time_of_servers_that_sleep_differently_often_is_told_only_beyond_what_tha
     );
 }
 
+/// As a query that lost its index, which costs CPU time in the database.
+#[test]
+fn a_process_behind_the_server_that_carries_a_change_of_cpu_time_is_named() {
+    let page = |candidates: u64| {
+        let mut run = timed(10, 40, |n| ([noise(n); 4], [noise(n + 3) + 0.7; 4]), [None, None]);
+        for round in &mut run.series[0].rounds {
+            let tenths = if round.variant == Variant::Candidate {
+                candidates
+            } else {
+                4
+            };
+            let part = |name: &str, tenths: u64| wirebench_record::run::ProcessUsage {
+                name: name.into(),
+                cpu_ns: round.server_cpu_ns.map(|cpu| CpuTime {
+                    user: cpu.total() / 10 * tenths,
+                    system: 0,
+                }),
+                ..Default::default()
+            };
+            round.processes = vec![part("front", 10 - tenths), part("store", tenths)];
+        }
+        terminal::render(&judged(&run), None)
+    };
+    // The whole doubles: seven tenths of it are more in the store, two tenths are what it was.
+    let in_store = page(7);
+    assert!(in_store.contains("\n  process store +"), "{in_store}");
+    let in_front = page(2);
+    assert!(!in_front.contains("process store"), "{in_front}");
+}
+
 /// As node-structured-clone beside four busy loops, and its reverse; and a server that waits for a database instead.
 #[test]
 fn latency_of_servers_that_sleep_differently_often_has_no_verdict_where_other_programs_use_the_machine() {

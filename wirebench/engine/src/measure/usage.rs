@@ -11,7 +11,7 @@ use procfs::{CurrentSI, KernelStats};
 
 use crate::measure::usage_reader::{CpuUsed, UsageReader};
 
-/// The processes of one or more process groups, whose usage is read.
+/// The processes of one or more process groups, and those that descend from them, whose usage is read.
 #[derive(Debug)]
 pub struct LocalUsage {
     groups: Vec<i32>,
@@ -21,12 +21,12 @@ pub struct LocalUsage {
 impl LocalUsage {
     /// Finds the processes of these groups; call it when they are all started.
     pub fn groups(ids: &[i32]) -> Self {
-        let is_other = |stat: &Stat| ids.contains(&stat.pgrp) && !ids.contains(&stat.pid);
-        let others = if ids.is_empty() {
-            Vec::new()
+        let mut others = if ids.is_empty() {
+            HashSet::new()
         } else {
-            processes_that(is_other)
+            descendants(ids)
         };
+        others.retain(|id| !ids.contains(id));
         // The leaders first.
         let all = ids.iter().copied().chain(others);
         Self {
@@ -108,6 +108,25 @@ pub(in crate::measure) fn sockets_of(process: &Process) -> Option<Vec<u64>> {
     };
     let open = process.fd().ok()?.flatten();
     Some(open.filter_map(|info| inode(info.target)).collect())
+}
+
+/// The processes of these groups, and those that descend from them: Postgres serves each connection in a process with a group of
+/// its own.
+fn descendants(groups: &[i32]) -> HashSet<i32> {
+    let all = all_processes().into_iter().flatten().flatten();
+    let all: Vec<Stat> = all.filter_map(|process| process.stat().ok()).collect();
+    let of_groups = all.iter().filter(|stat| groups.contains(&stat.pgrp));
+    let mut found: HashSet<i32> = of_groups.map(|stat| stat.pid).collect();
+    let mut known = 0;
+    while known < found.len() {
+        known = found.len();
+        let children = all
+            .iter()
+            .filter(|stat| found.contains(&stat.ppid))
+            .map(|stat| stat.pid);
+        found.extend(children.collect::<Vec<i32>>());
+    }
+    found
 }
 
 fn processes_that(fits: impl Fn(&Stat) -> bool) -> Vec<i32> {
@@ -199,6 +218,32 @@ mod tests {
             (found / expected - 1.0).abs() < 0.05,
             "{found} s found, {expected} s used"
         );
+    }
+
+    /// As Postgres serves a connection.
+    #[test]
+    fn a_process_that_left_the_group_of_its_parent_is_counted() {
+        use crate::measure::usage_reader::UsageReader as _;
+        use std::io::{BufRead as _, BufReader};
+        use std::os::unix::process::CommandExt as _;
+
+        let script = "import os, time, sys\n\
+            if os.fork() == 0:\n    os.setsid()\n    while time.process_time() < 0.2: pass\n    print(1, flush=True)\n\
+            sys.stdin.read()\n";
+        let mut command = Command::new("python3");
+        command.args(["-c", script]).process_group(0);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .lines()
+            .next()
+            .unwrap()
+            .unwrap();
+        let used = super::LocalUsage::groups(&[child.id().try_into().unwrap()])
+            .cpu()
+            .unwrap();
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(used.run_ns >= 200_000_000, "{used:?}");
     }
 
     #[test]

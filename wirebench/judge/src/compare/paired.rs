@@ -124,7 +124,7 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<JudgedCell> {
         if series.missing_in.is_some() {
             continue;
         }
-        let stage = if pairs(series, 2).next().is_some() { 2 } else { 1 };
+        let stage = stage_of(series);
         for cell in Cell::all(series, stage, gates) {
             let first_stage = Cell::new(series, cell.metric, 1, gates);
             let suspected = first_stage.and_then(|first| suspicion(&first, &first.estimates(), rules));
@@ -146,6 +146,11 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<JudgedCell> {
         }
     }
     cells
+}
+
+/// The stage whose rounds decide.
+fn stage_of(series: &Series) -> u32 {
+    if pairs(series, 2).next().is_some() { 2 } else { 1 }
 }
 
 /// Tests the metrics that the first stage selected, gating and informative ones as two families, each direction by
@@ -194,8 +199,8 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
     ComparedSeries {
         verdict,
         reason,
+        functions: sampled::causes(series, stage_of(series), &metrics),
         metrics,
-        functions: series.sampled.as_ref().map(sampled::functions).unwrap_or_default(),
         ..unjudged_series(series, presence)
     }
 }

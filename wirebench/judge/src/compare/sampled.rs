@@ -1,11 +1,12 @@
 //! The functions whose sampled CPU time changed: of a series whose CPU time per request got worse. They name a cause, and never
 //! change a verdict.
 
+use crate::compare::cell::pairs;
 use crate::compare::{Rules, paired};
-use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Verdict};
+use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Verdict};
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::MetricReason;
-use wirebench_record::run::{Run, Sampled};
+use wirebench_record::run::{ProcessUsage, Round, Run, Sampled, SampledFunction, SampledSides, Series};
 use wirebench_stats::mann_whitney::{Level, differ, shift};
 
 /// Functions listed.
@@ -44,12 +45,62 @@ fn is_named(comparison: &Comparison, series: &ComparedSeries) -> bool {
     functions.any(|one| one.own_code && one.candidate > one.baseline)
 }
 
+/// What explains a change of CPU time: the functions whose sampled time changed, and the processes behind the server (a database)
+/// whose own did; these go first if they carry most of it. `metrics` are those of the series.
+pub(super) fn causes(series: &Series, stage: u32, metrics: &[ComparedMetric]) -> Vec<FunctionChange> {
+    let mut causes = series.sampled.as_ref().map(functions).unwrap_or_default();
+    let cpu = metrics.iter().find(|one| one.metric == Metric::ServerCpu);
+    let Some((cpu, whole)) = cpu
+        .filter(|cpu| cpu.verdict != Verdict::Unchanged)
+        .zip(sides(series, stage, |round| Some(round.server_cpu_ns?.total())))
+    else {
+        return causes;
+    };
+    let functions = processes(series, stage);
+    let processes = self::functions(&Sampled { whole, functions });
+    let change = cpu
+        .candidate
+        .zip(cpu.baseline)
+        .map_or(0.0, |(candidate, baseline)| candidate - baseline);
+    let carries = |one: &FunctionChange| (one.candidate - one.baseline) / change > 0.5;
+    let place = if processes.iter().any(carries) { 0 } else { causes.len() };
+    causes.splice(place..place, processes);
+    causes
+}
+
+/// The CPU time per request of each process behind the one that the driver asked.
+fn processes(series: &Series, stage: u32) -> Vec<SampledFunction> {
+    let first = pairs(series, stage).next().map(|(baseline, _)| &baseline.processes);
+    let behind = first.into_iter().flatten().skip(1);
+    let process = |process: &ProcessUsage| {
+        let time = sides(series, stage, |round| {
+            let same = round.processes.iter().find(|one| one.name == process.name)?;
+            Some(same.cpu_ns?.total())
+        })?;
+        Some(SampledFunction {
+            function: format!("process {}", process.name),
+            source: None,
+            time,
+        })
+    };
+    behind.filter_map(process).collect()
+}
+
+/// A value of a round per request, of the pairs of a stage in which both sides have it; `None` if none has.
+fn sides(series: &Series, stage: u32, read: impl Fn(&Round) -> Option<u64>) -> Option<SampledSides> {
+    let per_request = |round: &Round| Some(read(round)? as f64 / round.ok_count.filter(|count| *count > 0)? as f64);
+    let both =
+        pairs(series, stage).filter_map(|(baseline, candidate)| per_request(baseline).zip(per_request(candidate)));
+    let (baseline, candidate): (Vec<f64>, Vec<f64>) = both.unzip();
+    (!baseline.is_empty()).then_some(SampledSides { baseline, candidate })
+}
+
 /// The functions that changed, those that cost more first, of these the project's own, of these the largest change. Each is tested
 /// by ranks over rounds at one in a thousand, so that equal code lists one of thirty in three of a hundred runs.
-pub(super) fn functions(sampled: &Sampled) -> Vec<FunctionChange> {
+fn functions(sampled: &Sampled) -> Vec<FunctionChange> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let whole = mean(&sampled.whole.baseline);
-    let change = |one: &wirebench_record::run::SampledFunction| {
+    let change = |one: &SampledFunction| {
         differ(&one.time.baseline, &one.time.candidate, Level::Thousandth)?;
         let difference = shift(&one.time.baseline, &one.time.candidate)?.estimate;
         let baseline = mean(&one.time.baseline);
@@ -78,7 +129,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use wirebench_record::counts::Source;
-    use wirebench_record::run::{SampledFunction, SampledSides};
 
     /// A function whose rounds are these, in thousandths of the whole.
     fn function(name: &str, own: bool, baseline: &[f64], candidate: &[f64]) -> SampledFunction {

@@ -212,18 +212,18 @@ mod tests {
     fn a_process_is_started_seen_and_ended() {
         let shell = here();
         let pid = shell
-            .run("start one env NUMBER=5 sh -c 'echo $NUMBER >&2; sleep 100 & wait'")
+            .run("start one env NUMBER=5 sh -c 'echo $NUMBER >&2; sleep 100 & setsid sleep 100 & wait'")
             .unwrap();
         assert!(soon(|| shell.run("cat one.stderr").unwrap() == "5"));
         assert_eq!(shell.run(&format!("state {pid}")).unwrap(), "run");
         assert!(soon(
-            || shell.run(&format!("members {pid}")).unwrap().lines().count() == 2
+            || shell.run(&format!("members {pid}")).unwrap().lines().count() == 3
         ));
         assert!(shell.run(&format!("memory {pid}")).unwrap().contains("VmRSS:"));
         let cpu = shell.run(&format!("cpu {pid}")).unwrap();
         assert!(cpu.starts_with(&format!("process {pid}\n{pid} (sh) ")), "{cpu}");
         assert!(cpu.contains(&format!("\nthread {pid} ")), "{cpu}");
-        shell.run(&format!("kill -TERM -{pid}")).unwrap();
+        shell.run(&format!("kill -TERM $(members {pid})")).unwrap();
         assert!(soon(|| shell.run(&format!("state {pid}")).unwrap() == "end 143"));
     }
 

@@ -85,16 +85,27 @@ children() {
   read -r line <"/proc/$$/stat" && echo "${line##*) }"
 }
 
-# members GROUP… → the ids of their processes
+# members GROUP… → the ids of their processes, and of those that descend from them
 members() {
+  all='' found=' '
   for file in /proc/[0-9]*/stat; do
     { read -r line <"$file"; } 2>/dev/null || continue
-    pid=${line%% *} rest=${line##*) }
+    rest=${line##*) }
     rest=${rest#* }
-    rest=${rest#* }
-    for group; do
-      [ "$group" != "${rest%% *}" ] || echo "$pid"
+    parent=${rest%% *} rest=${rest#* }
+    all="$all ${line%% *}:$parent:${rest%% *}"
+  done
+  before=
+  while [ "$before" != "$found" ]; do
+    before=$found
+    for one in $all; do
+      rest=${one#*:}
+      case "$found" in *" ${one%%:*} "*) continue ;; esac
+      case " $* $found" in *" ${rest#*:} "* | *" ${rest%:*} "*) found="$found${one%%:*} " ;; esac
     done
+  done
+  for pid in $found; do
+    echo "$pid"
   done
 }
 

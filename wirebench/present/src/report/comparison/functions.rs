@@ -176,6 +176,9 @@ pub(super) fn leading(row: &Row, escape: Escape) -> Option<String> {
     carrier(row.series, metric, escape)
 }
 
+/// Other code than the project's own that carries less of a change is not named beside it.
+const CARRIES_AT_LEAST: f64 = 0.1;
+
 /// The function that carries a metric's change most.
 fn carrier(series: &ComparedSeries, metric: &ComparedMetric, escape: Escape) -> Option<String> {
     let whole = metric.candidate? - metric.baseline?;
@@ -184,7 +187,10 @@ fn carrier(series: &ComparedSeries, metric: &ComparedMetric, escape: Escape) -> 
         .functions
         .iter()
         .filter(|function| function.metric == metric.metric);
-    let first = functions.find(|function| difference(function) * whole > 0.0)?;
+    let first = functions.find(|function| {
+        let least = if function.own_code { 0.0 } else { CARRIES_AT_LEAST };
+        difference(function) / whole > least
+    })?;
     let part = if difference(first) / whole > 0.5 {
         "most of it"
     } else {
@@ -203,7 +209,7 @@ pub fn head(row: &Row, escape: Escape) -> String {
     let what = match row.functions().next() {
         Some(call) if call.metric == Metric::Syscalls => "the calls whose number changed most",
         Some(sampled) if sampled.metric.is_timed() => {
-            "the functions whose sampled time changed most: the project's own with all other code that they call"
+            "the functions whose sampled time changed most (the project's own with all other code that they call), and processes behind the server"
         }
         Some(_) if row.functions().any(|function| function.own_code) => {
             "the functions that changed most: the project's own with the other code that they call (Go: without it), then others"
