@@ -121,7 +121,10 @@ impl Drive<'_> {
         let sleeps_after = server.as_deref().and_then(UsageReader::sleeps);
         let (machine, over_ns) = (machine_before.zip(MachineCpu::now()), nanos(began.elapsed()));
         let host_steal_ns = machine.and_then(|(before, after)| after.stolen_since(&before));
-        let (server_busy_permille, driver_busy_permille) = self.busy(&samples).unzip();
+        // Workers that were forked during the load are in no sample.
+        let known = server.as_deref().and_then(UsageReader::cpu);
+        let of_new_ns = (server_after.zip(known)).map_or(0, |(all, known)| all.run_ns.saturating_sub(known.run_ns));
+        let (server_busy_permille, driver_busy_permille) = self.busy(&samples, of_new_ns).unzip();
         let server_cpu_ns = server_before
             .zip(server_after)
             .map(|(before, after)| after.since(before));
@@ -268,8 +271,9 @@ impl Drive<'_> {
     }
 
     /// The shares of their cores that server and driver used between the first and the last sample in which the server worked,
-    /// ‰. The driver's work before and after the load (parsing, printing) is excluded.
-    fn busy(&self, samples: &[Sample]) -> Option<(u32, u32)> {
+    /// ‰. The driver's work before and after the load (parsing, printing) is excluded. `of_new_ns` is the CPU time of server
+    /// processes that the samples lack.
+    fn busy(&self, samples: &[Sample], of_new_ns: u64) -> Option<(u32, u32)> {
         let working = |pair: &[Sample]| {
             let worked = pair[1].server.run_ns.saturating_sub(pair[0].server.run_ns);
             u128::from(worked) * 100 > (pair[1].at - pair[0].at).as_nanos()
@@ -277,14 +281,14 @@ impl Drive<'_> {
         let first = samples.windows(2).position(working)?;
         let last = samples.windows(2).rposition(working)? + 1;
         let (from, to) = (samples[first], samples[last]);
-        let share = |before: CpuUsed, after: CpuUsed, cores: usize| {
+        let share = |before: CpuUsed, after: CpuUsed, more_ns: u64, cores: usize| {
             let possible = (to.at - from.at).as_nanos() * cores as u128;
-            let used = u128::from(after.run_ns.saturating_sub(before.run_ns));
+            let used = u128::from(after.run_ns.saturating_sub(before.run_ns) + more_ns);
             u32::try_from((used * 1000 / possible.max(1)).min(1000)).unwrap_or(1000)
         };
         Some((
-            share(from.server, to.server, self.server_cores),
-            share(from.driver, to.driver, self.driver_cores),
+            share(from.server, to.server, of_new_ns, self.server_cores),
+            share(from.driver, to.driver, 0, self.driver_cores),
         ))
     }
 }

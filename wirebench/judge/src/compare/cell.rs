@@ -148,6 +148,13 @@ pub(super) fn pairs(series: &Series, stage: u32) -> impl Iterator<Item = (&Round
     pairs_with(series, stage, Variant::Candidate)
 }
 
+/// A value of a round, divided by its good answers: of the pairs of a stage in which both sides have it.
+pub(super) fn per_request(series: &Series, stage: u32, read: impl Fn(&Round) -> Option<u64>) -> (Vec<f64>, Vec<f64>) {
+    let of = |round: &Round| Some(read(round)? as f64 / round.ok_count.filter(|count| *count > 0)? as f64);
+    let both = pairs(series, stage).filter_map(|(baseline, candidate)| of(baseline).zip(of(candidate)));
+    both.unzip()
+}
+
 /// The same with another variant in the candidate's place.
 fn pairs_with(series: &Series, stage: u32, other: Variant) -> impl Iterator<Item = (&Round, &Round)> {
     let usable = move |round: &&Round| round.stage == stage && round.dropped.is_none();

@@ -1,7 +1,7 @@
-//! The functions whose sampled CPU time changed: of a series whose CPU time per request got worse. They name a cause, and never
-//! change a verdict.
+//! What explains a change of CPU time per request: functions whose sampled time changed, and processes behind the server. They name
+//! a cause, and never change a verdict.
 
-use crate::compare::cell::pairs;
+use crate::compare::cell::{pairs, per_request};
 use crate::compare::{Rules, paired};
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Verdict};
 use wirebench_record::metric::Metric;
@@ -50,14 +50,13 @@ fn is_named(comparison: &Comparison, series: &ComparedSeries) -> bool {
 pub(super) fn causes(series: &Series, stage: u32, metrics: &[ComparedMetric]) -> Vec<FunctionChange> {
     let mut causes = series.sampled.as_ref().map(functions).unwrap_or_default();
     let cpu = metrics.iter().find(|one| one.metric == Metric::ServerCpu);
-    let Some((cpu, whole)) = cpu
-        .filter(|cpu| cpu.verdict != Verdict::Unchanged)
-        .zip(sides(series, stage, |round| Some(round.server_cpu_ns?.total())))
-    else {
+    let Some(cpu) = cpu.filter(|cpu| cpu.verdict != Verdict::Unchanged) else {
         return causes;
     };
-    let functions = processes(series, stage);
-    let processes = self::functions(&Sampled { whole, functions });
+    let processes = functions(&Sampled {
+        whole: sides(series, stage, |round| Some(round.server_cpu_ns?.total())),
+        functions: processes(series, stage),
+    });
     let change = cpu
         .candidate
         .zip(cpu.baseline)
@@ -72,27 +71,20 @@ pub(super) fn causes(series: &Series, stage: u32, metrics: &[ComparedMetric]) ->
 fn processes(series: &Series, stage: u32) -> Vec<SampledFunction> {
     let first = pairs(series, stage).next().map(|(baseline, _)| &baseline.processes);
     let behind = first.into_iter().flatten().skip(1);
-    let process = |process: &ProcessUsage| {
-        let time = sides(series, stage, |round| {
+    let process = |process: &ProcessUsage| SampledFunction {
+        function: format!("process {}", process.name),
+        source: None,
+        time: sides(series, stage, |round| {
             let same = round.processes.iter().find(|one| one.name == process.name)?;
             Some(same.cpu_ns?.total())
-        })?;
-        Some(SampledFunction {
-            function: format!("process {}", process.name),
-            source: None,
-            time,
-        })
+        }),
     };
-    behind.filter_map(process).collect()
+    behind.map(process).collect()
 }
 
-/// A value of a round per request, of the pairs of a stage in which both sides have it; `None` if none has.
-fn sides(series: &Series, stage: u32, read: impl Fn(&Round) -> Option<u64>) -> Option<SampledSides> {
-    let per_request = |round: &Round| Some(read(round)? as f64 / round.ok_count.filter(|count| *count > 0)? as f64);
-    let both =
-        pairs(series, stage).filter_map(|(baseline, candidate)| per_request(baseline).zip(per_request(candidate)));
-    let (baseline, candidate): (Vec<f64>, Vec<f64>) = both.unzip();
-    (!baseline.is_empty()).then_some(SampledSides { baseline, candidate })
+fn sides(series: &Series, stage: u32, read: impl Fn(&Round) -> Option<u64>) -> SampledSides {
+    let (baseline, candidate) = per_request(series, stage, read);
+    SampledSides { baseline, candidate }
 }
 
 /// The functions that changed, those that cost more first, of these the project's own, of these the largest change. Each is tested

@@ -4,10 +4,10 @@
 //! can get better although the work grew. Both hold the other way round, too.
 
 use crate::compare::FEWEST_PAIRS;
-use crate::compare::cell::pairs;
+use crate::compare::cell::{pairs, per_request};
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::MetricReason;
-use wirebench_record::run::{Round, Series};
+use wirebench_record::run::Series;
 use wirebench_stats::mann_whitney::{Level, differ};
 use wirebench_stats::quantile::median;
 
@@ -41,9 +41,7 @@ impl Sleeps {
             Metric::Throughput | Metric::LatencyP50 | Metric::LatencyP99 => Some(others_permille(series, stage)?),
             _ => return None,
         };
-        let both =
-            pairs(series, stage).filter_map(|(baseline, candidate)| per_request(baseline).zip(per_request(candidate)));
-        let (baseline, candidate): (Vec<f64>, Vec<f64>) = both.unzip();
+        let (baseline, candidate) = per_request(series, stage, |round| round.server_sleeps);
         differ(&baseline, &candidate, Level::Thousandth).filter(|_| baseline.len() >= FEWEST_PAIRS)?;
         let (baseline, candidate) = median(&baseline).zip(median(&candidate))?;
         Some(Self {
@@ -72,11 +70,6 @@ impl Sleeps {
             others_percent: self.others_permille.map(|share| share / 10.0),
         }
     }
-}
-
-fn per_request(round: &Round) -> Option<f64> {
-    let requests = round.ok_count.filter(|count| *count > 0)?;
-    Some(round.server_sleeps? as f64 / requests as f64)
 }
 
 /// The share of the machine's CPU time that other programs used, ‰: median over the rounds; `None` if it is small or unknown.
