@@ -96,11 +96,15 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     };
     let config = repository::below_top(&folder);
     if found.servers.is_empty() && !is_declared {
-        let tried = found.not_probed.iter().map(|why| format!("\n  {why}"));
+        let tried: String = found.not_probed.iter().map(|why| format!("\n  {why}")).collect();
         anyhow::bail!(
             "no server was found, and nothing was written. Programs that might be one are declared only if they serve when they are \
-             started:{}\nIf there is a server, declare how it starts in wirebench.toml: docs/ADOPTING.md",
-            tried.collect::<String>()
+             started{}{tried}\nIf there is a server, declare how it starts in wirebench.toml: docs/ADOPTING.md",
+            if tried.is_empty() {
+                ", which --no-probe forbids."
+            } else {
+                ":"
+            }
         );
     }
     let facts = WorkflowFacts {

@@ -47,6 +47,10 @@ impl Programs {
     fn among(files: Files) -> Self {
         let mut programs = recipes::programs(&files);
         programs.extend(rust::programs(&files));
+        let is_known = |program: &Program| program.evidence == Evidence::Sources;
+        if programs.iter().any(is_known) {
+            programs.retain(is_known);
+        }
         program::make_names_unique(&mut programs);
         let calls = proto::calls(&files);
         Self { files, programs, calls }
@@ -247,6 +251,16 @@ mod tests {
         let files = Files::of(&[("go.mod", "module example.org/shop\n"), ("main.go", main)]);
         assert_eq!(Programs::among(files.clone()).list().len(), 1);
         assert!(found(&files).servers.is_empty());
+        // Nor is it tried beside a server that is known.
+        let known = "package main\nfunc main() { http.ListenAndServe(\":8080\", nil) }\n";
+        let pairs = [
+            ("go.mod", "module example.org/shop\n"),
+            ("main.go", known),
+            ("web/package.json", "{}"),
+            ("web/dev.js", "import vite from 'vite'; vite.listen(3000)"),
+        ];
+        assert_eq!(Programs::among(Files::of(&pairs[2..])).list().len(), 1);
+        assert_eq!(found(&Files::of(&pairs)).servers, ["shop"]);
     }
 
     #[test]
