@@ -21,13 +21,13 @@ pub struct LocalUsage {
 impl LocalUsage {
     /// Finds the processes of these groups; call it when they are all started.
     pub fn groups(ids: &[i32]) -> Self {
-        let mut others = if ids.is_empty() {
+        let found = if ids.is_empty() {
             HashSet::new()
         } else {
             descendants(ids)
         };
-        others.retain(|id| !ids.contains(id));
         // The leaders first.
+        let others = found.into_iter().filter(|id| !ids.contains(id));
         let all = ids.iter().copied().chain(others);
         Self {
             groups: ids.to_vec(),
@@ -110,11 +110,15 @@ pub(in crate::measure) fn sockets_of(process: &Process) -> Option<Vec<u64>> {
     Some(open.filter_map(|info| inode(info.target)).collect())
 }
 
+fn stats() -> impl Iterator<Item = Stat> {
+    let processes = all_processes().into_iter().flatten().flatten();
+    processes.filter_map(|process| process.stat().ok())
+}
+
 /// The processes of these groups, and those that descend from them: Postgres serves each connection in a process with a group of
 /// its own.
 fn descendants(groups: &[i32]) -> HashSet<i32> {
-    let all = all_processes().into_iter().flatten().flatten();
-    let all: Vec<Stat> = all.filter_map(|process| process.stat().ok()).collect();
+    let all: Vec<Stat> = stats().collect();
     let of_groups = all.iter().filter(|stat| groups.contains(&stat.pgrp));
     let mut found: HashSet<i32> = of_groups.map(|stat| stat.pid).collect();
     let mut known = 0;
@@ -129,15 +133,10 @@ fn descendants(groups: &[i32]) -> HashSet<i32> {
     found
 }
 
-fn processes_that(fits: impl Fn(&Stat) -> bool) -> Vec<i32> {
-    let processes = all_processes().into_iter().flatten().flatten();
-    let processes = processes.filter(|process| process.stat().is_ok_and(|stat| fits(&stat)));
-    processes.map(|process| process.pid).collect()
-}
-
 /// The processes of a group that have not ended, by id.
 pub fn members(group: i32) -> Vec<i32> {
-    processes_that(|stat| stat.pgrp == group && stat.state != 'Z')
+    let members = stats().filter(|stat| stat.pgrp == group && stat.state != 'Z');
+    members.map(|stat| stat.pid).collect()
 }
 
 /// The kernel's accounting tick, ns.
