@@ -46,6 +46,11 @@ pub(super) struct Program {
 pub(super) type ServerKey = (String, String, String);
 
 impl Program {
+    /// True if its sources alone show that it is a server.
+    pub(super) fn is_known(&self) -> bool {
+        self.evidence == Evidence::Sources
+    }
+
     /// The server that this program is a try for.
     pub(super) fn key(&self) -> ServerKey {
         let file = self.sources.first().filter(|_| !self.alone).cloned();

@@ -8,7 +8,7 @@ use crate::needs::{self, Needs};
 use crate::probe::{self, ProbeContext, ProbeFailure, ProbedServer};
 use crate::program::{self, Program, ServerKey};
 use crate::proto::{self, Call};
-use crate::recipe::{Evidence, fits};
+use crate::recipe::fits;
 use crate::{compose, declared, guess, recipes, rust};
 
 /// The declarations of a repository, as the text of its `wirebench.toml`.
@@ -47,9 +47,8 @@ impl Programs {
     fn among(files: Files) -> Self {
         let mut programs = recipes::programs(&files);
         programs.extend(rust::programs(&files));
-        let is_known = |program: &Program| program.evidence == Evidence::Sources;
-        if programs.iter().any(is_known) {
-            programs.retain(is_known);
+        if programs.iter().any(Program::is_known) {
+            programs.retain(Program::is_known);
         }
         program::make_names_unique(&mut programs);
         let calls = proto::calls(&files);
@@ -116,15 +115,16 @@ impl Programs {
 
     /// Declares them from their sources; guesses are marked.
     pub fn guess(&self) -> Found {
-        self.guess_of(&first_tries(&self.programs, |program| program))
+        let mut programs = first_tries(&self.programs, |program| program);
+        programs.retain(Program::is_known);
+        self.guess_of(&programs)
     }
 
     fn guess_of(&self, programs: &[Program]) -> Found {
-        let known = || programs.iter().filter(|program| program.evidence == Evidence::Sources);
         let guess = |program| guess::guessed(&self.files, program, &self.calls);
-        let guessed: Vec<ProbedServer> = known().map(guess).collect();
+        let guessed: Vec<ProbedServer> = programs.iter().map(guess).collect();
         Found {
-            servers: known().map(|program| program.name.clone()).collect(),
+            servers: programs.iter().map(|program| program.name.clone()).collect(),
             toml: declared::toml(guess::HEAD, &guessed, &[], &self.files, &self.calls),
             ..Found::default()
         }
@@ -177,7 +177,7 @@ impl Programs {
             questions.extend(declared::services(&compose::composed(&self.files).images));
         }
         let failed = failures.iter().map(reason).collect();
-        failures.retain(|(program, _)| program.evidence == Evidence::Sources);
+        failures.retain(|(program, _)| program.is_known());
         if probed.is_empty() {
             let (programs, _): (Vec<Program>, Vec<ProbeFailure>) = failures.into_iter().unzip();
             return Found {

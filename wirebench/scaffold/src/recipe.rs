@@ -110,7 +110,7 @@ pub(super) struct Start {
     pub(super) alone: bool,
     /// True if it is tried only where no other start of the recipe found a server in the project.
     pub(super) otherwise: bool,
-    /// What shows that it is a server.
+    /// What shows that it is a server; starts that only serving shows stand last, so that they keep no other from being tried.
     pub(super) evidence: Evidence,
 }
 

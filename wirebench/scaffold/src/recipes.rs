@@ -45,17 +45,14 @@ pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, Vec<String>)> 
 pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<Program> {
     let mut found = Vec::new();
     for start in &recipe.starts {
-        let known = found.iter().filter(|_| start.otherwise);
-        let known: BTreeSet<String> = known.map(|one: &Program| one.manifest.clone()).collect();
+        let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
         let mut hits = hits(files, start);
         if start.evidence == Evidence::Serving {
             hits.sort_by_key(|hit| hit.path.matches('/').count());
             hits.truncate(MOST_TO_START);
         }
-        let programs = hits
-            .iter()
-            .flat_map(|hit| tries(files, recipe, all, start, hit, &known));
-        found.extend(programs.collect::<Vec<Program>>());
+        let programs = hits.iter().flat_map(|hit| tries(files, recipe, all, start, hit));
+        found.extend(programs.filter(|one| !start.otherwise || !known.contains(&one.manifest)));
     }
     found
 }
@@ -266,15 +263,8 @@ fn list_in_toml(text: &str, path: &str) -> Vec<String> {
     items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// A hit with each way to install its packages, unless its project is known.
-fn tries(
-    files: &Files,
-    recipe: &Recipe,
-    all: &[Recipe],
-    start: &Start,
-    hit: &Hit,
-    known: &BTreeSet<String>,
-) -> Vec<Program> {
+/// A hit with each way to install its packages.
+fn tries(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hit) -> Vec<Program> {
     let folder = folder_of(hit.path);
     let has_manifest = |recipe: &&Recipe| Project::all(files, recipe, folder)[0].manifest.is_some();
     let recipe = match start.packages {
@@ -285,7 +275,6 @@ fn tries(
     let projects = Project::all(files, recipe, folder);
     let programs = projects
         .iter()
-        .filter(|project| !known.contains(&project.manifest_folder))
         .filter_map(|project| program(files, recipe, start, hit, project));
     programs.collect()
 }

@@ -500,6 +500,15 @@ fn a_program_of_an_unknown_framework_is_one_that_names_paths_and_is_declared_if_
     // Beside a server of a known framework, no other is tried.
     let both = [requirements, awaits, ("old.py", "app = Flask(__name__)\n")];
     assert_told(&both, &[("old", install, "python3 -m flask run")]);
+    let spring = "package shop;\nimport org.springframework.web.bind.annotation.GetMapping;\n\
+        class Main { public static void main(String[] a) { SpringApplication.run(Main.class, a); } }\n";
+    let spring = found(&[("pom.xml", "<project/>"), ("src/main/java/shop/Main.java", spring)]);
+    assert_eq!((spring.len(), spring[0].evidence), (1, Evidence::Sources));
+    for recipe in RECIPES.iter() {
+        let evidence: Vec<Evidence> = recipe.starts.iter().map(|start| start.evidence).collect();
+        let is_last = evidence.is_sorted_by_key(|evidence| *evidence == Evidence::Serving);
+        assert!(is_last, "{}", recipe.ecosystem);
+    }
 }
 
 #[test]
