@@ -67,6 +67,7 @@ impl RoundContext<'_> {
             wall,
             loading: began.elapsed(),
             wrong_afterwards: wrong,
+            ..Measured::default()
         };
         Ok((measured, outputs))
     }

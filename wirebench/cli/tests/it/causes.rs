@@ -601,7 +601,8 @@ fn time_of(sampled: &Value, function: &str) -> [f64; 2] {
 /// No block is executed more often: only samples see what the engine does itself.
 #[test]
 fn samples_name_the_function_that_makes_the_engine_do_more() {
-    let copied = "return JSON.stringify(copied({ sum, lines }))\n}\n\nfunction copied (value) {\n  return structuredClone(value)";
+    // Large enough for several samples of a round on a busy machine.
+    let copied = "return JSON.stringify(copied({ sum, lines, all: Array(400).fill(sum) }).sum)\n}\n\nfunction copied (value) {\n  return structuredClone(value)";
     let base = edited(NODE, &[("return JSON.stringify({ sum, lines })", copied)]);
     let twelve = format!("{}value{}", "structuredClone(".repeat(12), ")".repeat(12));
     let bench = shop("shop.js", &base)

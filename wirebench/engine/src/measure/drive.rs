@@ -11,6 +11,7 @@ use std::{fs, io};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike as _};
+use nix::time::{ClockId, clock_gettime};
 
 use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
@@ -60,6 +61,8 @@ pub struct Measured {
     pub round: Round,
     /// From the driver's exec to its end.
     pub wall: Duration,
+    /// The moment of its end on `CLOCK_MONOTONIC`, ns.
+    pub ended_ns: u64,
     /// Wall time with a driver running, warm-up included.
     pub loading: Duration,
     /// Why the probe after the load failed; `None` if it did not.
@@ -96,7 +99,7 @@ impl Drive<'_> {
             group_id.store(local.id(), Ordering::Relaxed);
         }
         let samples = self.watch(&mut *group, target.as_deref_mut(), monitor.as_mut(), interrupt)?;
-        let wall = group.started().elapsed();
+        let (wall, ended_ns) = (group.started().elapsed(), monotonic_ns());
         let processes = monitor.map(LoadMonitor::finish).unwrap_or_default();
         let wait_error = |error| {
             format!(
@@ -150,6 +153,7 @@ impl Drive<'_> {
                 ..Round::default()
             },
             wall,
+            ended_ns,
             loading: wall,
             wrong_afterwards: None,
         })
@@ -323,6 +327,12 @@ pub(super) fn cannot_start(driver: &str, error: &io::Error) -> MeasureError {
 fn rise(before: &HashMap<i32, u64>, after: &HashMap<i32, u64>) -> u64 {
     let of_thread = |(id, after): (&i32, &u64)| Some(after.saturating_sub(*before.get(id)?));
     after.iter().filter_map(of_thread).sum()
+}
+
+/// Now on `CLOCK_MONOTONIC`, ns.
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from);
+    nanos(now.unwrap_or_default())
 }
 
 /// CPU time of all child processes reaped so far.

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use log::Level;
-use nix::time::{ClockId, clock_gettime};
 use regex::Regex;
 
 use crate::count::profile::Tree;
@@ -175,8 +174,7 @@ impl Session<'_> {
         let request = harness.request(&series, &target)?;
         request.check(&target.front.address)?;
         let measured = harness.measure_load(&series, &folder, &request, &mut target, warmup_requests)?;
-        let end = monotonic_ns();
-        let within = end.saturating_sub(nanos(measured.wall))..end;
+        let within = measured.ended_ns.saturating_sub(nanos(measured.wall))..measured.ended_ns;
         written(&folder, target.end(END_TIMEOUT, Ending::Traced))?;
         let round = normalise::round(self.setup.jq, &series, slot, &measured, &folder);
         let requests = round.ok_count.filter(|_| round.status == RoundStatus::Ok).unwrap_or(0);
@@ -226,11 +224,6 @@ fn under_perf(perf: &Path, data: &Path, command: &[String]) -> Vec<String> {
         .map(str::to_owned)
         .chain(command.iter().cloned())
         .collect()
-}
-
-fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from);
-    nanos(now.unwrap_or_default())
 }
 
 fn per_request(time: &CpuTime, requests: u64) -> RoundTime {
