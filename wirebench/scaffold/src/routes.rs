@@ -1,6 +1,7 @@
 //! The routes that sources declare, each with its line: the requests for the running server.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -33,7 +34,7 @@ const DECLARED: [&str; 7] = [
     r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#,
     // `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
     // `.add_route("/x", resource)`, `.at("/x", get(f))`, `.at("/x").post(f)`, `Route("/x", f)` of Starlette.
-    r#"(?i)(?:(?:\.add_|\b)route|\.at|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?|\)\s*\.)(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
+    r#"(?i)(?:(?:\.add_|\b)route|\.at|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>(?:/[^"'\s]*)?)["']\s*(?:(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?|\)\s*\.)(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
     // `url: '/x'` of fastify.route, with its method before it; `method: 'GET', path: '/x'` of hapi.
     r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*(?:url|path)|\burl):\s*['"`](?P<path>/[^'"`\s]*)['"`]"#,
     // `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves; `(r"/x", Handler)` of Tornado; `[("/x", f)]`.
@@ -49,6 +50,14 @@ static ROUTES: LazyLock<[Regex; 7]> = LazyLock::new(|| DECLARED.map(pattern));
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'`](?:\$\{\w+\})?(?P<path>/[\w/.-]+)["'`]|(?:prefix|(?:api|base)_?(?:path|url))\s*[=:]\s*["'`](?:\$\{\w+\})?(?P<named>/[\w/.-]+)["'`]"#,
+    )
+});
+
+/// Calls whose routes all lie below a path: in a chain, `web::scope("/x").route(…)`, `Router::with_path("x").push(…)` of Salvo; or inside
+/// them, `.nest("/x", …)`, `r.Route("/x", func(…) {…})` of chi, `route("/x") {…}` of Ktor.
+static NEST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?:\bscope|(?P<segment>\bwith_path))\(\s*"(?P<chained>[\w/{}:-]+)"\s*\)|(?:\.nest\(\s*"|\.Route\(\s*"|\broute\(\s*")(?P<around>/[\w/{}:-]+)"(?:\s*,|\)\s*\{)"#,
     )
 });
 
@@ -83,9 +92,10 @@ pub(super) fn of(files: &Files, sources: &[String]) -> Vec<Route> {
     let mut found = Vec::new();
     for (source, text) in texts(files, sources) {
         let mut of_file: Vec<(usize, Route)> = Vec::new();
+        let nests = nests(text);
         for pattern in ROUTES.iter() {
             for one in pattern.captures_iter(text) {
-                of_file.extend(route(&one, source, text));
+                of_file.extend(route(&one, source, text, &nests));
             }
         }
         of_file.sort();
@@ -110,14 +120,46 @@ fn texts<'a>(files: &'a Files, sources: &'a [String]) -> impl Iterator<Item = (&
         .filter_map(|source| Some((source.as_str(), files.text(source)?)))
 }
 
-fn route(one: &Captures, source: &str, text: &str) -> Option<(usize, Route)> {
+/// Where the routes are that lie below a path, and the path.
+fn nests(text: &str) -> Vec<(Range<usize>, &str)> {
+    let span = |one: Captures<'_>| {
+        let (chained, from) = (one.name("chained"), one.get(0)?.end());
+        let mut depth = 1;
+        let ends = |(_, c): &(usize, char)| {
+            depth += match c {
+                '(' | '[' | '{' => 1,
+                ')' | ']' | '}' => -1,
+                _ => 0,
+            };
+            depth == 0 || (*c == ';' && depth == 1 && chained.is_some())
+        };
+        let end = text[from..]
+            .char_indices()
+            .find(ends)
+            .map_or(text.len(), |(at, _)| from + at);
+        let path = chained.or(one.name("around"))?;
+        Some((from..end, &text[path.range()]))
+    };
+    NEST.captures_iter(text).filter_map(span).collect()
+}
+
+fn route(one: &Captures, source: &str, text: &str, nests: &[(Range<usize>, &str)]) -> Option<(usize, Route)> {
     let path = one.name("path")?;
-    let usable = !path.as_str().contains(['\\', '$', '(', ' ']) && path.as_str().chars().all(|c| c.is_ascii_graphic());
+    let around = nests.iter().filter(|(span, _)| span.contains(&path.start()));
+    let around: String = around.map(|(_, path)| format!("/{}", path.trim_matches('/'))).collect();
+    let is_whole = !path.is_empty() || !around.is_empty();
+    let usable = is_whole
+        && !path.as_str().contains(['\\', '$', '(', ' '])
+        && path.as_str().chars().all(|c| c.is_ascii_graphic());
     let line = text[..path.start()].matches('\n').count() + 1;
     let method = one.name("method").map_or("GET", |method| method.as_str());
     let route = Route {
         method: method.to_ascii_uppercase(),
-        path: format!("/{}", path.as_str().trim_start_matches('/')),
+        path: if path.is_empty() {
+            around
+        } else {
+            format!("{around}/{}", path.as_str().trim_start_matches('/'))
+        },
         place: format!("{source}:{line}"),
     };
     usable.then_some((path.start(), route))
@@ -191,6 +233,40 @@ mod tests {
             assert_eq!(found(text), [expected], "{text}");
         }
         assert_eq!(found("axios.get('https://example.org')"), [""; 0]);
+    }
+
+    #[test]
+    fn a_route_inside_others_has_their_paths_before_its_own() {
+        for (text, expected) in [
+            (
+                "web::scope(\"/api\").service(web::scope(\"/tags\").route(\"\", get().to(f)))\n\
+                 .service(web::scope(\"/users\").route(\"/{name}\", get().to(f)).route(\"\", post().to(f)))",
+                &["GET /api/tags", "GET /api/users/{name}", "POST /api/users"][..],
+            ),
+            (
+                "let a = web::scope(\"/a\");\n app.service(a).route(\"/b\", get().to(f))",
+                &["GET /b"],
+            ),
+            (
+                "Router::new().nest(\"/v1\", Router::new().route(\"/a\", get(f))).route(\"/b\", get(f))",
+                &["GET /v1/a", "GET /b"],
+            ),
+            (
+                "r.Route(\"/a\", func(r chi.Router) {\n r.Get(\"/\", f);\n r.Route(\"/{id}\", func(r chi.Router) { r.Get(\"/x\", f) })\n})\nr.Get(\"/b\", f)",
+                &["GET /a", "GET /a/", "GET /a/{id}", "GET /a/{id}/x", "GET /b"],
+            ),
+            (
+                "routing {\n route(\"/a\") {\n  get(\"/b\") { }\n }\n get(\"/c\") { }\n}",
+                &["GET /a", "GET /a/b", "GET /c"],
+            ),
+            (
+                "Router::new().push(Router::with_path(\"a\").push(Router::with_path(\"{id}\").get(f)))",
+                &["GET /a", "GET /a/{id}"],
+            ),
+            ("app.route(\"\", get(f))", &[]),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
     }
 
     #[test]
