@@ -23,8 +23,8 @@ pub(super) struct Program {
     pub(super) build: Option<Vec<String>>,
     /// The folder that it is started in; `None` for the examined one.
     pub(super) folder: Option<String>,
-    /// Commands before each start.
-    pub(super) before: Vec<Vec<String>>,
+    /// The command before each start that brings its database up to date.
+    pub(super) migration: Option<Vec<String>>,
     /// Its environment, beside what tells it its port.
     pub(super) env: BTreeMap<String, String>,
     /// True if it is the only server of its project: once it is declared, the others of that project are not tried.

@@ -31,9 +31,24 @@ pub(super) struct Recipe {
     /// Files whose folder is a project; at one folder, the first goes first.
     #[serde(rename = "manifest")]
     pub(super) manifests: Vec<Manifest>,
+    /// How a project's database gets its tables; the first that fits.
+    #[serde(rename = "migration")]
+    pub(super) migrations: Vec<Migration>,
     /// The ways to start a server, in the order in which they are tried.
     #[serde(rename = "start")]
     pub(super) starts: Vec<Start>,
+}
+
+/// A command before each start that brings a database up to date.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Migration {
+    /// The file that shows it, in the project's folder or one above it.
+    pub(super) file: String,
+    /// Matches that file's text. Named groups are values.
+    pub(super) contains: Pattern,
+    /// The command; `{folder}` is the file's.
+    pub(super) command: Vec<String>,
 }
 
 /// A file whose folder is a project.
@@ -96,8 +111,6 @@ pub(super) struct Start {
     pub(super) build: Vec<String>,
     /// The same for a project that a manifest at the top builds, or whose packages are locked above it, in `{workspace}`.
     pub(super) build_in_workspace: Vec<String>,
-    /// Commands before each start, such as a migration.
-    pub(super) before: Vec<Vec<String>>,
     /// The folder that it is started in; the examined one if it is empty.
     pub(super) working_directory: String,
     /// The command that starts it; it may name `{port}` and the other values of a server's arguments.
@@ -180,9 +193,10 @@ impl Recipe {
     pub(super) fn reads(&self) -> impl Iterator<Item = String> {
         let manifests = self.manifest_files().map(str::to_owned);
         let starts = self.starts.iter().flat_map(|one| one.file.split('|'));
-        let starts = starts.map(|file| file.rsplit('/').next().unwrap_or_default().to_owned());
+        let shown = starts.chain(self.migrations.iter().map(|one| one.file.as_str()));
+        let shown = shown.map(|file| file.rsplit('/').next().unwrap_or_default().to_owned());
         let sources = self.sources.iter().map(|ending| format!("*.{ending}"));
-        manifests.chain(starts).chain(sources)
+        manifests.chain(shown).chain(sources)
     }
 
     /// The names of its manifests and lock files.

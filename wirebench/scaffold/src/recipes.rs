@@ -8,7 +8,7 @@ use toml::Table;
 use crate::files::{Files, ending_of, folder_of, folders_up, word};
 use crate::port_settings::{self, PortSetting};
 use crate::program::{Program, last_name};
-use crate::recipe::{Each, Evidence, Lock, Manifest, Packages, Pattern, RECIPES, Recipe, Start, fits};
+use crate::recipe::{Each, Evidence, Lock, Manifest, Migration, Packages, Pattern, RECIPES, Recipe, Start, fits};
 use wirebench_declare::args::{Value, fill};
 use wirebench_declare::server::Program as Started;
 
@@ -235,6 +235,21 @@ impl<'a> Project<'a> {
         filled
     }
 
+    /// The command that brings its database up to date, by the nearest file that shows one.
+    fn migration(&self, migrations: &[Migration]) -> Option<Vec<String>> {
+        folders_up(&self.folder).find_map(|folder| {
+            migrations.iter().find_map(|one| {
+                let found = one
+                    .contains
+                    .0
+                    .captures(self.files.text(&format!("{folder}{}", one.file))?)?;
+                let mut values = groups(&one.contains, &found);
+                values.insert("folder".into(), Value::One(word(folder)));
+                Some(self.words(&one.command, &values))
+            })
+        })
+    }
+
     fn nearest(&self, file: &str) -> Option<String> {
         let below = folders_up(&self.folder).find(|folder| self.files.has(&format!("{folder}{file}")));
         let above = || self.files.above(file).map(|(way, _)| format!("{way}{file}"));
@@ -331,7 +346,7 @@ fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &P
         build,
         folder: starts_in,
         port,
-        before: start.before.iter().map(|words| fill_all(words)).collect(),
+        migration: project.migration(&recipe.migrations),
         env: env.into_iter().map(fill_value).collect(),
         alone: start.alone,
         evidence: start.evidence,

@@ -422,7 +422,32 @@ fn a_server_that_names_what_it_lacks_gets_the_example_that_the_repository_has() 
     let toml = declared(&bench);
     assert!(
         toml.contains("env       = { APP_SECRET = \"replace-me\", PORT = \"{port}\"")
-            && toml.contains("it did not start without APP_SECRET"),
+            && toml.contains("it did not start before it got APP_SECRET"),
+        "{toml}"
+    );
+}
+
+#[test]
+fn a_migration_runs_before_each_start_and_one_that_fails_is_left_out_and_said() {
+    let server = "const { existsSync } = require('node:fs')\nrequire('node:http').createServer((request, response) => {\n  \
+                  response.statusCode = request.url === '/' && existsSync('tables') ? 200 : 500\n  response.end('page')\n\
+                  }).listen(process.env.PORT, '127.0.0.1')\n";
+    let with = |migration: &str| {
+        let scripts = format!("{{ \"start\": \"node server.js\", \"db:migrate\": \"{migration}\" }}");
+        Bench::empty()
+            .file(
+                "package.json",
+                &format!("{{ \"name\": \"shop\", \"scripts\": {scripts} }}"),
+            )
+            .file("server.js", server)
+    };
+    let before = "before    = [{ command = [\"npm\", \"--prefix\", \".\", \"run\", \"--silent\", \"db:migrate\"] }]";
+    let toml = declared(&with("touch tables"));
+    assert!(toml.contains(before), "{toml}");
+    let toml = declared(&with("no-such-program").file("tables", ""));
+    assert!(
+        !toml.contains("before    =")
+            && toml.contains("it is started without `npm --prefix . run --silent db:migrate`"),
         "{toml}"
     );
 }

@@ -174,11 +174,30 @@ pub(super) fn probe(
         cores: &cores,
     };
     let known = needs::known_values(files);
-    let (setting, running) = launcher.find(&mut draft, &port_settings::of(files, program), &known)?;
+    let settings = port_settings::of(files, program);
+    let mut found = launcher.find(&mut draft, &settings, &known);
+    let mut unmigrated = None;
+    if let (Some(words), Err(why)) = (&program.migration, &found) {
+        let migration = shell_words::join(words);
+        unmigrated = Some(format!(
+            "it is started without `{migration}`, with which {}: is that to be mended?",
+            why.reason
+        ));
+        (context.say)(&format!("{}: starting it without {migration}", program.name));
+        let mut without = Server {
+            before: Vec::new(),
+            ..draft.clone()
+        };
+        if let Ok(other) = launcher.find(&mut without, &settings, &known) {
+            (draft, found) = (without, Ok(other));
+        }
+    }
+    let (setting, running) = found?;
     let asked = draft.front.env.keys().filter(|name| !program.env.contains_key(*name));
     let evidence = evidence_of(&setting, &running, took, &asked.map(String::as_str).collect::<Vec<_>>());
     let mut probed = ProbedServer::new(declared_with(&draft, &setting), evidence);
     probed.questions.extend(running.unmeasured());
+    probed.questions.extend(unmigrated);
     let routes = http::known_routes(&launcher.output(), files, program);
     let ask = || {
         let least = Duration::from_secs((running.listened_after.as_secs() + 1) * 4);
@@ -224,7 +243,7 @@ pub(crate) fn draft(program: &Program) -> Server {
         },
         ca: None,
         tiers: Vec::new(),
-        before: program.before.iter().map(before).collect(),
+        before: program.migration.iter().map(before).collect(),
         seed: Vec::new(),
         operations: BTreeMap::new(),
     }
@@ -278,7 +297,10 @@ fn evidence_of(
     let mut all: BTreeMap<&str, String> = ["args", "env", "port"].map(|key| (key, heard.clone())).into();
     all.insert("build", worked);
     if !asked.is_empty() {
-        all.insert("env", format!("{heard}; it did not start without {}", asked.join(", ")));
+        all.insert(
+            "env",
+            format!("{heard}; it did not start before it got {}", asked.join(", ")),
+        );
     }
     all
 }

@@ -275,10 +275,10 @@ fn a_program_of_node_that_a_script_compiles_is_built_and_started_by_itself() {
     assert_eq!(found(&pairs)[0].folder.as_deref(), Some("api"));
     assert_eq!(found(&pairs)[0].port, Some(PortSetting::fixed(3000)));
     let package = r#"{"name":"shop","scripts":{"start":"nest start"},"dependencies":{"@nestjs/core":"11"}}"#;
-    let install = "npm install --no-audit --no-fund --prefix .";
+    let build = "sh -c npm install --no-audit --no-fund --prefix . && npm --prefix . run build --if-present";
     assert_told(
         &[("package.json", package)],
-        &[("shop", install, "npm --prefix . run --silent start")],
+        &[("shop", build, "npm --prefix . run --silent start")],
     );
 }
 
@@ -300,7 +300,8 @@ fn a_file_of_node_that_imports_what_is_built_is_built_first() {
         ("package.json", package.as_str()),
         ("server.js", "import \"./build/server/index.js\""),
     ];
-    assert_told(&pairs, &[("shop", install, "npm --prefix . run --silent start")]);
+    let build = format!("{build} --if-present");
+    assert_told(&pairs, &[("shop", &build, "npm --prefix . run --silent start")]);
 }
 
 #[test]
@@ -377,11 +378,15 @@ fn a_framework_of_node_is_built_before_it_serves() {
 fn a_command_that_a_package_of_python_installs_is_a_program_if_its_sources_serve() {
     let project = "[project]\nname = \"x\"\n\n[project.scripts]\nshop-server = \"shop.cli:main\"\n\n[build-system]\n";
     let serves = "def main():\n    uvicorn.Server(config).run()\n";
-    let install = "python3 -m pip install --quiet .";
+    let install = "python3 -m pip install --quiet ./.";
     let told = [("shop-server", install, "shop-server")];
     assert_told(&[("pyproject.toml", project), ("shop/cli.py", serves)], &told);
     let setup = "setup(entry_points={'console_scripts': ['shop-server=shop:main']})\n";
     assert_told(&[("setup.py", setup), ("shop/cli.py", serves)], &told);
+    // Without the dot, pip would install somebody's package `backend` from the registry.
+    let install = "python3 -m pip install --quiet ./backend";
+    let below = [("backend/pyproject.toml", project), ("backend/shop/cli.py", serves)];
+    assert_told(&below, &[("shop-server", install, "shop-server")]);
     assert_told(&[("pyproject.toml", project), ("shop/cli.py", "print(1)\n")], &[]);
 }
 
@@ -512,6 +517,54 @@ fn a_program_of_an_unknown_framework_is_one_that_names_paths_and_is_declared_if_
 }
 
 #[test]
+fn the_nearest_migration_runs_before_each_start() {
+    let migration = |pairs: &[(&str, &str)]| {
+        let all = found(pairs);
+        let words = all[0].migration.as_ref()?;
+        Some(words.last()?.clone())
+    };
+    let python = [("api/requirements.txt", ""), ("api/main.py", "app = FastAPI()\n")];
+    assert_eq!(migration(&python), None);
+    let with_alembic = [&python[..], &[("api/alembic.ini", "")]].concat();
+    assert_eq!(
+        migration(&with_alembic).as_deref(),
+        Some("cd api && exec python3 -m alembic upgrade head")
+    );
+    let rails = [("Gemfile", ""), ("bin/rails", "APP_PATH = 1\n")];
+    assert_eq!(
+        migration(&rails).as_deref(),
+        Some("cd . && exec bundle exec rails db:prepare")
+    );
+    let node = |scripts: &str| {
+        let top = format!("{{ \"name\": \"top\", \"scripts\": {{ {scripts} }} }}");
+        let api = r#"{ "name": "api", "scripts": { "start": "node main.js" }, "dependencies": { "express": "5" } }"#;
+        migration(&[
+            ("package.json", &top),
+            ("api/package.json", api),
+            ("api/main.js", "import 'express'"),
+        ])
+    };
+    for script in [
+        "migrate",
+        "db:migrate",
+        "prisma:migrate:deploy",
+        "migration:run",
+        "knex:migrate:latest",
+    ] {
+        assert_eq!(node(&format!("\"{script}\": \"x\"")).as_deref(), Some(script));
+    }
+    for other in [
+        "migrate:down",
+        "migrate:make",
+        "db:reset",
+        "unmigrate",
+        "migration:generate",
+    ] {
+        assert_eq!(node(&format!("\"{other}\": \"x\"")), None, "{other}");
+    }
+}
+
+#[test]
 fn an_application_of_python_that_a_function_makes_is_one_program() {
     let requirements = ("requirements.txt", "fastapi\n");
     let factory = "def get_application() -> FastAPI:\n    return FastAPI()\n";
@@ -521,7 +574,8 @@ fn an_application_of_python_that_a_function_makes_is_one_program() {
     assert_told(&[requirements, ("shop/made.py", factory)], &[("made", install, &alone)]);
     let main = ("shop/main.py", "app = get_application()\n");
     let with_main = format!("{serve} --app-dir . shop.main:app");
-    let both = [requirements, ("shop/made.py", factory), main];
+    let settings = ("shop/migrations/env.py", "settings = get_app_settings()\n");
+    let both = [requirements, ("shop/made.py", factory), main, settings];
     assert_told(&both, &[("shop", install, &with_main)]);
     let pages = "from flask import Flask\n\ndef create_app():\n    return Flask(__name__)\n";
     assert_told(&[("pages.py", pages)], &[("pages", "", "python3 -m flask run")]);
@@ -611,15 +665,15 @@ fn packages_of_python_are_installed_from_where_they_are_declared_and_imports_sta
         .iter()
         .map(|(_, build, _)| build.trim_start_matches("python3 -m pip install --quiet "))
         .collect();
-    let as_package_then_packages = [". uvicorn", "fastapi>=0.1 uvicorn uvicorn"];
+    let as_package_then_packages = ["./. uvicorn", "fastapi>=0.1 uvicorn uvicorn"];
     assert_eq!(ways, as_package_then_packages);
-    assert_eq!(one(&[app, ("backend/pyproject.toml", &package)]).0, "backend uvicorn");
+    assert_eq!(one(&[app, ("backend/pyproject.toml", &package)]).0, "./backend uvicorn");
     let ways = |manifest| {
         let builds = found(&[app, manifest]).into_iter().map(|one| one.build.unwrap());
         builds.collect::<Vec<_>>()
     };
     let poetry = ways(("pyproject.toml", "[tool.poetry.dependencies]\npython = \"^3.10\"\n"));
-    assert_eq!(poetry[0][3..], ["install", "--quiet", ".", "uvicorn"]);
+    assert_eq!(poetry[0][3..], ["install", "--quiet", "./.", "uvicorn"]);
     let (script, arguments) = (&poetry[1][2], &poetry[1][3..]);
     assert!(
         script.contains("&& python3 -m poetry --directory . export --without-hashes --output"),
