@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
-use crate::files::{Files, pattern};
+use crate::files::{Files, name_of, pattern};
 
+/// The compose files that are also read from parent folders.
 pub(super) const NAMES: [&str; 4] = [
     "compose.yaml",
     "compose.yml",
@@ -55,14 +56,16 @@ pub(super) struct Composed {
     pub(super) env: BTreeMap<String, String>,
 }
 
+/// Names of compose files, also of those for development.
+pub(super) static NAME: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:docker-)?compose(?:[.-](?:dev|development|local|override))?\.ya?ml$"));
+
 /// Every compose file below the folder, and the nearest ones above it.
 fn texts(files: &Files) -> Vec<(String, &str)> {
-    let below = |name| files.named(name).map(move |found| (found, name));
-    let below = NAMES.into_iter().flat_map(below);
+    let below = files.all().filter(|(path, _)| NAME.is_match(name_of(path)));
     let above = NAMES.into_iter().filter_map(|name| Some((files.above(name)?, name)));
-    let all = below.chain(above);
-    all.map(|((folder, text), name)| (format!("{folder}{name}"), text))
-        .collect()
+    let above = above.map(|((folder, text), name)| (format!("{folder}{name}"), text));
+    below.map(|(path, text)| (path.to_owned(), text)).chain(above).collect()
 }
 
 /// The services of a file by name; none if it is not YAML.
@@ -202,6 +205,20 @@ mod tests {
                 image("traefik:3")
             ]
         );
+    }
+
+    #[test]
+    fn files_for_development_are_read_as_well() {
+        let more = "services:\n  web:\n    environment: [DB_NAME=shop]\n";
+        let read = |name: &str| composed(&Files::of(&[("compose.yml", COMPOSE), (name, more)])).env;
+        for name in [
+            "docker-compose.development.yml",
+            "compose.override.yaml",
+            "api/docker-compose-dev.yml",
+        ] {
+            assert_eq!(read(name).get("DB_NAME").map(String::as_str), Some("shop"), "{name}");
+        }
+        assert_eq!(read("docker-compose.test.yml").get("DB_NAME"), None);
     }
 
     #[test]

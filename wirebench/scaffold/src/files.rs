@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::compose;
 use crate::recipe::{RECIPES, Recipe, fits};
@@ -56,17 +56,12 @@ const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 const ABOVE: [&str; 3] = ["Cargo.toml", ".gitmodules", "gradlew"];
 /// Files that make a container's image.
 pub(super) const CONTAINERS: [&str; 2] = ["Dockerfile", "Containerfile"];
-/// A file with an environment; git has it where it is an example, and does not where it has somebody's secrets.
-const COMMITTED: &str = ".env";
-/// Files with an example of the environment that a server needs.
-pub(super) const EXAMPLES: [&str; 6] = [
-    COMMITTED,
-    ".env.sample",
-    ".env.example",
-    ".example.env",
-    ".env.dist",
-    "env.example",
-];
+/// Names of files with the environment that a server needs. Those that are no examples may have somebody's secrets, if git lacks them.
+static ENVIRONMENT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:\.?(?:(?<first>example|sample)|local|dev)[._-])?\.?env(?:[._-](?:(?<last>example|sample|dist|template)|local|dev|development))*$",
+    )
+});
 
 impl Files {
     /// Reads the files below a folder, and the manifests of its parent folders up to `top`. Links are not followed;
@@ -76,11 +71,15 @@ impl Files {
     /// When the folder itself cannot be read.
     pub(super) fn read(folder: &Path, top: &Path) -> std::io::Result<Self> {
         let mut files = Self::below_folder(folder)?;
-        let listed = output(folder, &["ls-files", "--", ":(glob)**/.env"]).unwrap_or_default();
+        let listed = output(folder, &["ls-files", "--", ":(glob)**/*env*"]).unwrap_or_default();
         let is_committed = |path: &str| listed.lines().any(|line| line == path);
-        files
-            .texts
-            .retain(|path, _| !fits(COMMITTED, path) || is_committed(path));
+        let is_example = |found: Captures| found.name("first").or(found.name("last")).is_some();
+        let is_own = |path: &str| {
+            ENVIRONMENT
+                .captures(name_of(path))
+                .is_some_and(|found| !is_example(found))
+        };
+        files.texts.retain(|path, _| !is_own(path) || is_committed(path));
         files.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (folder, top) = (folder.canonicalize()?, top.canonicalize()?);
         let outside = folder.ancestors().skip(1).zip(1..);
@@ -164,12 +163,18 @@ impl Files {
             .filter_map(move |(path, text)| Some((folder(path)?, text.as_str())))
     }
 
-    /// Variables with the values that [`EXAMPLES`] have for them.
+    /// The texts of the files with an environment.
+    pub(super) fn environments(&self) -> impl Iterator<Item = &str> {
+        let all = self.all().filter(|(path, _)| ENVIRONMENT.is_match(name_of(path)));
+        all.map(|(_, text)| text)
+    }
+
+    /// Variables with the values that the files with an environment have for them.
     pub(super) fn examples(&self) -> BTreeMap<String, String> {
-        let all = EXAMPLES.iter().flat_map(|name| self.named(name));
-        let lines = all.flat_map(|(_, text)| text.lines());
+        let lines = self.environments().flat_map(str::lines);
         let pair = |line: &str| {
             let (name, value) = line.trim_start_matches("export ").split_once('=')?;
+            let value = value.split(" #").next().unwrap_or_default();
             let plain = value.trim().trim_matches(['"', '\'']);
             (!name.trim().starts_with('#')).then(|| (name.trim().to_owned(), plain.to_owned()))
         };
@@ -191,6 +196,11 @@ impl Files {
 /// The folder of a path: `""` or ending in `/`.
 pub(super) fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |end| &path[..=end])
+}
+
+/// The last part of a path.
+pub(super) fn name_of(path: &str) -> &str {
+    &path[folder_of(path).len()..]
 }
 
 /// A folder as a word of a command: `.` or without its last slash.
@@ -228,7 +238,8 @@ fn is_telling(name: &str) -> bool {
     let by_ending = ending_of(name).is_some_and(|ending| ENDINGS.contains(&ending));
     (by_ending
         || CONTAINERS.contains(&name)
-        || EXAMPLES.contains(&name)
+        || ENVIRONMENT.is_match(name)
+        || compose::NAME.is_match(name)
         || MANIFESTS.contains(name)
         || READ.iter().any(|file| fits(file, name)))
         && !name.ends_with("_test.go")
@@ -294,17 +305,34 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         std::fs::create_dir(folder.join("api")).unwrap();
-        for path in [".env", "api/.env", "api/.env.example"] {
+        for path in [
+            ".env",
+            "api/.env",
+            "api/.env.example",
+            "api/.example-env",
+            "api/dev.env",
+            "api/env",
+            "api/my.env.txt",
+        ] {
             std::fs::write(folder.join(path), "A=1\n").unwrap();
         }
         let found = || {
             let files = Files::read(folder, folder).unwrap();
             files.texts.into_keys().collect::<Vec<_>>()
         };
-        assert_eq!(found(), ["api/.env.example"]);
+        assert_eq!(found(), ["api/.env.example", "api/.example-env"]);
         output(folder, &["init", "--quiet"]).unwrap();
-        output(folder, &["add", "api/.env"]).unwrap();
-        assert_eq!(found(), ["api/.env", "api/.env.example"]);
+        output(folder, &["add", "api/.env", "api/dev.env"]).unwrap();
+        let committed = ["api/.env", "api/.env.example", "api/.example-env", "api/dev.env"];
+        assert_eq!(found(), committed);
+    }
+
+    #[test]
+    fn values_of_an_environment_are_read_without_quotes_and_comments() {
+        let text = "# A=0\nexport A='x y'\nB = 3600 # 1 hour\nC=#f00\n";
+        let found = Files::of(&[(".env.example", text)]).examples();
+        let found: Vec<String> = found.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(found, ["A=x y", "B=3600", "C=#f00"]);
     }
 
     #[test]

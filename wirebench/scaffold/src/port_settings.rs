@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::files::{CONTAINERS, EXAMPLES, Files, pattern};
+use crate::files::{CONTAINERS, Files, pattern};
 use crate::program::{Program, argv};
 
 /// Arguments and variables that set a program's port.
@@ -95,11 +95,9 @@ fn of_container(files: &Files) -> BTreeSet<PortSetting> {
     let set = pattern(&format!(
         r#"(?m)\b([A-Z][A-Z0-9_]*)=["']?(?:[\w.]*|\[::\]):?{port}["']?\s*(?:\\|$)"#
     ));
-    let texts = CONTAINERS
-        .into_iter()
-        .chain(EXAMPLES)
-        .flat_map(|name| files.named(name));
-    let named = texts.flat_map(|(_, text)| set.captures_iter(text));
+    let containers = CONTAINERS.into_iter().flat_map(|name| files.named(name));
+    let texts = containers.map(|(_, text)| text).chain(files.environments());
+    let named = texts.flat_map(|text| set.captures_iter(text));
     named.map(|found| by_variable(&found[1])).collect()
 }
 

@@ -208,30 +208,33 @@ impl Launcher<'_> {
     }
 }
 
-/// The variables that a program named before it ended and that it did not get yet, with the values that the repository has for them;
-/// if it has none, the secrets among them with a value that is made up.
+/// The variables that a program named before it ended, in any case, and that it did not get yet, with the values that the repository
+/// has for them (`known`); if it has none, the secrets among them with a value that is made up; if it got these, all other known ones.
 fn asked_for(
     output: &str,
     known: &BTreeMap<String, String>,
     has: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"));
+    static NAME: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"\b(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b"));
     static SECRET: LazyLock<Regex> = LazyLock::new(|| pattern(r"SECRET|PASSWORD|TOKEN|SALT|_KEY$"));
     const MADE_UP: &str = "made-up-by-wirebench-0123456789a";
     let output = anstream::adapter::strip_str(output).to_string();
     let names: BTreeSet<&str> = NAME.find_iter(&output).map(|found| found.as_str()).collect();
-    let of_repository = names
-        .iter()
-        .filter_map(|name| Some((*name, known.get(*name)?.as_str())));
-    let mut all: Vec<_> = of_repository.filter(|(_, value)| !value.is_empty()).collect();
-    if all.is_empty() {
-        let secrets = names.into_iter().filter(|name| SECRET.is_match(name));
-        all = secrets.map(|name| (name, MADE_UP)).collect();
+    let is_named = |name: &str| names.iter().any(|one| one.eq_ignore_ascii_case(name));
+    let known: Vec<(&str, &str)> = known.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let known = known.into_iter().filter(|(_, value)| !value.is_empty());
+    let mut asked: Vec<_> = known.clone().filter(|(name, _)| is_named(name)).collect();
+    if asked.is_empty() {
+        let secrets = names.iter().filter(|name| SECRET.is_match(name));
+        asked = secrets.map(|name| (*name, MADE_UP)).collect();
     }
-    let missing = all.into_iter().filter(|(name, _)| !has.contains_key(*name));
-    missing
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
+    asked.retain(|(name, _)| !has.contains_key(*name));
+    if asked.is_empty() {
+        asked = known.filter(|(name, _)| !has.contains_key(*name)).collect();
+    }
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    asked.into_iter().map(owned).collect()
 }
 
 /// The commands that serve among those which a program listed when it was started without one: `  serve    Starts the server`.
@@ -321,8 +324,14 @@ mod tests {
         assert_eq!(asks(named, &[]), ["APP_SECRET=replace me"]);
         let made_up = |name: &str| vec![format!("{name}=made-up-by-wirebench-0123456789a")];
         assert_eq!(asks("\x1b[34mJWT_SECRET\x1b[0m: undefined", &[]), made_up("JWT_SECRET"));
-        assert!(asks(named, &["APP_SECRET"]).is_empty(), "the other is instead of it");
-        assert!(asks("ERR_MODULE_NOT_FOUND: no module", &[]).is_empty());
+        assert_eq!(asks("app_secret\n  Field required", &[]), ["APP_SECRET=replace me"]);
+        assert_eq!(
+            asks(named, &["APP_SECRET"]),
+            ["APP_DB=a.db"],
+            "the other is instead of it"
+        );
+        assert_eq!(asks("secret: must be of type String", &[]).len(), 2);
+        assert!(asks(named, &["APP_SECRET", "APP_DB"]).is_empty());
     }
 
     #[test]
