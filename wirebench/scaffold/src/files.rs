@@ -163,15 +163,14 @@ impl Files {
             .filter_map(move |(path, text)| Some((folder(path)?, text.as_str())))
     }
 
-    /// The texts of the files with an environment.
-    pub(super) fn environments(&self) -> impl Iterator<Item = &str> {
-        let all = self.all().filter(|(path, _)| ENVIRONMENT.is_match(name_of(path)));
-        all.map(|(_, text)| text)
+    /// The files with an environment: path and text.
+    pub(super) fn environments(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.all().filter(|(path, _)| ENVIRONMENT.is_match(name_of(path)))
     }
 
     /// Variables with the values that the files with an environment have for them.
     pub(super) fn examples(&self) -> BTreeMap<String, String> {
-        let lines = self.environments().flat_map(str::lines);
+        let lines = self.environments().flat_map(|(_, text)| text.lines());
         let pair = |line: &str| {
             let (name, value) = line.trim_start_matches("export ").split_once('=')?;
             let value = value.split(" #").next().unwrap_or_default();

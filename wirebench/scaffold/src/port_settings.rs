@@ -96,8 +96,8 @@ fn of_container(files: &Files) -> BTreeSet<PortSetting> {
         r#"(?m)\b([A-Z][A-Z0-9_]*)=["']?(?:[\w.]*|\[::\]):?{port}["']?\s*(?:\\|$)"#
     ));
     let containers = CONTAINERS.into_iter().flat_map(|name| files.named(name));
-    let texts = containers.map(|(_, text)| text).chain(files.environments());
-    let named = texts.flat_map(|text| set.captures_iter(text));
+    let texts = containers.chain(files.environments());
+    let named = texts.flat_map(|(_, text)| set.captures_iter(text));
     named.map(|found| by_variable(&found[1])).collect()
 }
 

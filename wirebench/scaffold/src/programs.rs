@@ -165,6 +165,8 @@ impl Programs {
                 }
             }
         }
+        // A way that could be built says more than one that could not.
+        failures.sort_by_key(|(_, why)| why.is_of_build);
         let mut failures = first_tries(&failures, |(program, _)| program);
         let is_covered = |program: &Program| {
             let of_project = |key: &ServerKey| (&key.0, &key.1) == (&program.language, &program.manifest);

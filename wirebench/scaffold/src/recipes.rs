@@ -385,7 +385,7 @@ fn plain(command: Vec<String>, starts_at_top: bool) -> Vec<String> {
 }
 
 /// One command of two; both of them need a shell.
-fn join(first: Vec<String>, second: Vec<String>) -> Option<Vec<String>> {
+pub(super) fn join(first: Vec<String>, second: Vec<String>) -> Option<Vec<String>> {
     if first.is_empty() || second.is_empty() {
         return Some([first, second].concat()).filter(|words| !words.is_empty());
     }

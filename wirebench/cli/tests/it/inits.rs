@@ -428,6 +428,18 @@ fn a_server_that_names_what_it_lacks_gets_the_example_that_the_repository_has() 
 }
 
 #[test]
+fn a_program_that_wants_a_file_with_its_environment_gets_a_copy_of_the_example() {
+    let server = "import os, sys\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\nif __name__ == '__main__':\n    \
+                  if not os.path.exists('.env'):\n        sys.exit('cannot load .env')\n    \
+                  HTTPServer(('127.0.0.1', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n";
+    let bench = Bench::empty().file("server.py", server).file("index.html", "page");
+    let bench = bench.file("example.env", "A=1\n");
+    let toml = declared(&bench);
+    let build = "build     = [\"sh\", \"-c\", \"test -f .env || cp example.env .env\"]";
+    assert!(toml.contains(build), "{toml}");
+}
+
+#[test]
 fn a_migration_runs_before_each_start_and_one_that_fails_is_left_out_and_said() {
     let server = "const { existsSync } = require('node:fs')\nrequire('node:http').createServer((request, response) => {\n  \
                   response.statusCode = request.url === '/' && existsSync('tables') ? 200 : 500\n  response.end('page')\n\

@@ -26,6 +26,7 @@ use crate::needs;
 use crate::port_settings::{self, PortSetting};
 use crate::program::Program;
 use crate::proto::Call;
+use crate::recipes;
 use wirebench_declare::args::Arg;
 use wirebench_declare::profiles::Profiles;
 use wirebench_declare::protocol::Protocol;
@@ -176,6 +177,15 @@ pub(super) fn probe(
     let known = needs::known_values(files);
     let settings = port_settings::of(files, program);
     let mut found = launcher.find(&mut draft, &settings, &known);
+    if let (Err(_), Some(example)) = (&found, lacking_environment(context, files, &draft, &launcher.output())) {
+        let copy = format!("test -f .env || cp {} .env", shell_words::quote(example));
+        (context.say)(&format!("{}: starting it after {copy}", program.name));
+        let copied = std::fs::copy(context.root.join(example), context.root.join(".env"));
+        copied.map_err(|error| format!("{copy}: {error}"))?;
+        let copy = ["sh", "-c", copy.as_str()].map(str::to_owned).to_vec();
+        draft.front.build = recipes::join(draft.front.build.unwrap_or_default(), copy);
+        found = launcher.find(&mut draft, &settings, &known);
+    }
     let mut unmigrated = None;
     if let (Some(words), Err(why)) = (&program.migration, &found) {
         let migration = shell_words::join(words);
@@ -247,6 +257,15 @@ pub(crate) fn draft(program: &Program) -> Server {
         seed: Vec::new(),
         operations: BTreeMap::new(),
     }
+}
+
+/// The example of the environment, if a program that ended speaks of the file `.env`, which its folder lacks.
+fn lacking_environment<'a>(context: &ProbeContext, files: &'a Files, draft: &Server, output: &str) -> Option<&'a str> {
+    let is_built_here =
+        matches!(draft.front.program, server::Program::Command(_)) && draft.front.working_directory.is_none();
+    let lacks = output.contains(".env") && !context.root.join(".env").exists();
+    let mut examples = files.environments().map(|(path, _)| path);
+    examples.next().filter(|_| is_built_here && lacks)
 }
 
 fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), ProbeFailure> {

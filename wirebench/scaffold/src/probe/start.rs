@@ -86,7 +86,8 @@ impl Launcher<'_> {
         let (mut failed, mut own): (Option<String>, Option<PortSetting>) = (None, None);
         let mut tried: Vec<String> = Vec::new();
         let mut longest = Duration::ZERO;
-        let mut waiting: VecDeque<PortSetting> = settings.iter().cloned().collect();
+        let mut ways = settings.to_vec();
+        let mut waiting: VecDeque<PortSetting> = ways.clone().into();
         let mut has_argument = false;
         let mut said = String::new();
         loop {
@@ -94,7 +95,7 @@ impl Launcher<'_> {
                 let asked = asked_for(&std::mem::take(&mut said), known, &draft.front.env);
                 if !asked.is_empty() {
                     draft.front.env.extend(asked);
-                    waiting = settings.iter().cloned().collect();
+                    waiting = ways.clone().into();
                     failed = None;
                 }
             }
@@ -102,7 +103,8 @@ impl Launcher<'_> {
                 has_argument = true;
                 let arguments = serving_commands(&self.output()).into_iter().chain([FOLDER.to_owned()]);
                 let with = |argument: String| settings.iter().map(move |setting| setting.after(&argument));
-                waiting = arguments.flat_map(with).collect();
+                ways = arguments.flat_map(with).collect();
+                waiting = ways.clone().into();
             }
             let Some(setting) = waiting.pop_front() else { break };
             let began = Instant::now();

@@ -391,6 +391,27 @@ fn a_command_that_a_package_of_python_installs_is_a_program_if_its_sources_serve
 }
 
 #[test]
+fn a_lock_of_uv_is_installed_also_from_the_top_of_its_workspace() {
+    let project = "[project]\nname = \"x\"\ndependencies = []\n";
+    let main = "app = FastAPI()\n";
+    let top = ("pyproject.toml", "[tool.uv.workspace]\nmembers = [\"api\"]\n");
+    let lock = ("uv.lock", "");
+    let build = |pairs: &[(&str, &str)]| found(pairs)[0].build.clone().unwrap().join(" ");
+    let alone = build(&[("pyproject.toml", project), lock, ("main.py", main)]);
+    assert!(
+        alone.contains("--project \"$(dirname pyproject.toml)\" sh uvicorn"),
+        "{alone}"
+    );
+    let member = build(&[("api/pyproject.toml", project), top, lock, ("api/main.py", main)]);
+    assert!(
+        member.contains("--project \"$(dirname api/pyproject.toml)\" sh uvicorn"),
+        "{member}"
+    );
+    let other = build(&[("api/pyproject.toml", project), lock, ("api/main.py", main)]);
+    assert!(!other.contains("uv sync"), "{other}");
+}
+
+#[test]
 fn packages_of_php_are_installed_if_there_are_any() {
     for (require, install) in [
         (r#""php": ">=8", "ext-xml": "*""#, ""),
