@@ -45,6 +45,12 @@ static ADDRESS_FLAG: LazyLock<Regex> = LazyLock::new(|| {
 static PORT_FLAG: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"\.U?[Ii]nt(?:16|32|64)?(?:Var)?\(\s*(?:&[\w.]+\s*,\s*)?"([\w.-]+)"\s*,\s*\d+\s*,\s*"[^"\n]*\b[Pp]ort\b"#)
 });
+/// Variables with which CGI and WSGI tell a request, and those that name a service's port or somebody's address.
+static OF_OTHERS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:HTTP_X|REMOTE)_|MAIL|SMTP|(?:^|_)(?:DB|DATABASE|PG|POSTGRES|MYSQL|MARIADB|REDIS|MONGO|MONGODB|RABBITMQ|AMQP|KAFKA|NATS)_",
+    )
+});
 /// Flags of ports beside the one that is measured.
 static ASIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"metrics|admin|debug|pprof|probe|health"));
 static FIRST_ARGUMENT: LazyLock<Regex> =
@@ -131,9 +137,7 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
         settings.push(by_variable("PORT"));
     }
     let words = ["PORT", "ADDR", "LISTEN", "BIND"];
-    // CGI and WSGI tell a request by such variables.
-    let of_request = |name: &str| name.starts_with("HTTP_X_") || name.starts_with("REMOTE_");
-    let telling = |name: &&String| words.iter().any(|word| name.contains(word)) && !of_request(name);
+    let telling = |name: &&String| words.iter().any(|word| name.contains(word)) && !OF_OTHERS.is_match(name);
     settings.extend(variables.iter().filter(telling).map(|name| by_variable(name)));
     settings.extend(aside.into_iter().map(by_flag));
     let addresses = named(&ADDRESS_FLAG);
@@ -321,6 +325,10 @@ mod tests {
             ("os.Getenv(\"PORT\")", "PORT={port}"),
             ("int(os.environ.get(\"PORT\", 8000))", "PORT={port}"),
             ("environ.get(\"REMOTE_ADDR\"), environ[\"HTTP_X_FORWARDED_PORT\"]", ""),
+            (
+                "os.Getenv(\"DB_PORT\"), os.Getenv(\"APP_REDIS_ADDR\"), os.Getenv(\"EMAIL_FROM_ADDRESS\")",
+                "",
+            ),
             ("std::env::var(\"PORT\")", "PORT={port}"),
             ("app.listen({ host: 'x', port: 3000 })", "3000"),
             ("app.listen(3001)", "3001"),

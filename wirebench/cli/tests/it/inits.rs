@@ -244,10 +244,10 @@ server = HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler)
 start = time.time()
 server.serve_forever()
 "#;
-    let bench = Bench::empty().file("server.py", server);
+    let bench = Bench::empty().file("server.py", &format!("ROUTES = [('/one', None)]\n{server}"));
     let toml = declared(&bench);
     assert!(
-        toml.contains("request   = { path = \"/\" }") && toml.contains("body = \"page\""),
+        toml.contains("request   = { path = \"/\" }") && toml.contains("body = \"page\"") && !toml.contains("/one"),
         "{toml}"
     );
 }

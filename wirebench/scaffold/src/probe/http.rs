@@ -119,8 +119,9 @@ pub(super) fn probe((routes, prefixes): &KnownRoutes, http: &HttpProbe, probed: 
     // If a server responds to any path with the same page, a response does not show that the path exists; `/` always does, unless
     // the page is empty.
     let same_page = |one: &Good| any_path.as_ref().is_some_and(|page| page.body == one.answer.body);
-    let shows_nothing = |one: &Good| one.answer.body.is_empty() || (one.why == USUAL && one.path() != "/");
-    good.retain(|one| !(same_page(one) && shows_nothing(one)));
+    let home_has_it = good.iter().any(|one| one.path() == "/" && same_page(one));
+    let is_guess = |one: &Good| one.path() != "/" && (one.why == USUAL || home_has_it);
+    good.retain(|one| !(same_page(one) && (one.answer.body.is_empty() || is_guess(one))));
     good.extend(
         http.given
             .iter()

@@ -211,7 +211,8 @@ impl Launcher<'_> {
 }
 
 /// The variables that a program named before it ended, in any case, and that it did not get yet, with the values that the repository
-/// has for them (`known`); if it has none, the secrets among them with a value that is made up; if it got these, all other known ones.
+/// has for them (`known`); if it has none, or the program got them, the secrets among them with a value that is made up; then all
+/// other known ones.
 fn asked_for(
     output: &str,
     known: &BTreeMap<String, String>,
@@ -226,14 +227,17 @@ fn asked_for(
     let is_named = |name: &str| names.iter().any(|one| one.eq_ignore_ascii_case(name));
     let known: Vec<(&str, &str)> = known.iter().map(|(name, value)| (&**name, &**value)).collect();
     let known = known.into_iter().filter(|(_, value)| !value.is_empty());
-    let mut asked: Vec<_> = known.clone().filter(|(name, _)| is_named(name)).collect();
+    let named: Vec<(&str, &str)> = known.clone().filter(|(name, _)| is_named(name)).collect();
+    let is_missing = |name: &str| !has.contains_key(name);
+    let mut asked: Vec<_> = named.iter().copied().filter(|(name, _)| is_missing(name)).collect();
     if asked.is_empty() {
-        let secrets = names.iter().filter(|name| SECRET.is_match(name));
+        // Its value may have been an example that the program refuses.
+        let is_refused = |name: &str| has.get(name).map_or(named.is_empty(), |value| value != MADE_UP);
+        let secrets = names.iter().filter(|name| SECRET.is_match(name) && is_refused(name));
         asked = secrets.map(|name| (*name, MADE_UP)).collect();
     }
-    asked.retain(|(name, _)| !has.contains_key(*name));
     if asked.is_empty() {
-        asked = known.filter(|(name, _)| !has.contains_key(*name)).collect();
+        asked = known.filter(|(name, _)| is_missing(name)).collect();
     }
     let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
     asked.into_iter().map(owned).collect()
@@ -329,11 +333,11 @@ mod tests {
         assert_eq!(asks("app_secret\n  Field required", &[]), ["APP_SECRET=replace me"]);
         assert_eq!(
             asks(named, &["APP_SECRET"]),
-            ["APP_DB=a.db"],
+            made_up("APP_SECRET"),
             "the other is instead of it"
         );
         assert_eq!(asks("secret: must be of type String", &[]).len(), 2);
-        assert!(asks(named, &["APP_SECRET", "APP_DB"]).is_empty());
+        assert!(asks("it cannot start", &["APP_SECRET", "APP_DB"]).is_empty());
     }
 
     #[test]
