@@ -174,35 +174,7 @@ pub(super) fn probe(
         folder: output.path(),
         cores: &cores,
     };
-    let known = needs::known_values(files);
-    let settings = port_settings::of(files, program);
-    let mut found = launcher.find(&mut draft, &settings, &known);
-    if let (Err(_), Some(example)) = (&found, lacking_environment(context, files, &draft, &launcher.output())) {
-        let copy = format!("test -f .env || cp {} .env", shell_words::quote(example));
-        (context.say)(&format!("{}: starting it after {copy}", program.name));
-        let copied = std::fs::copy(context.root.join(example), context.root.join(".env"));
-        copied.map_err(|error| format!("{copy}: {error}"))?;
-        let copy = ["sh", "-c", copy.as_str()].map(str::to_owned).to_vec();
-        draft.front.build = recipes::join(draft.front.build.unwrap_or_default(), copy);
-        found = launcher.find(&mut draft, &settings, &known);
-    }
-    let mut unmigrated = None;
-    if let (Some(words), Err(why)) = (&program.migration, &found) {
-        let migration = shell_words::join(words);
-        unmigrated = Some(format!(
-            "it is started without `{migration}`, with which {}: is that to be mended?",
-            why.reason
-        ));
-        (context.say)(&format!("{}: starting it without {migration}", program.name));
-        let mut without = Server {
-            before: Vec::new(),
-            ..draft.clone()
-        };
-        if let Ok(other) = launcher.find(&mut without, &settings, &known) {
-            (draft, found) = (without, Ok(other));
-        }
-    }
-    let (setting, running) = found?;
+    let (setting, running, unmigrated) = start(&launcher, files, program, &mut draft)?;
     let asked = draft.front.env.keys().filter(|name| !program.env.contains_key(*name));
     let evidence = evidence_of(&setting, &running, took, &asked.map(String::as_str).collect::<Vec<_>>());
     let mut probed = ProbedServer::new(declared_with(&draft, &setting), evidence);
@@ -223,6 +195,49 @@ pub(super) fn probe(
         ..why
     })?;
     Ok(probed)
+}
+
+/// Finds how the program starts; where it does not, after the example of its environment was copied, then without its migration.
+/// Also returns the question about a migration that was left out.
+fn start(
+    launcher: &Launcher,
+    files: &Files,
+    program: &Program,
+    draft: &mut Server,
+) -> Result<(PortSetting, Running, Option<String>), ProbeFailure> {
+    let context = launcher.context;
+    let (settings, known) = (port_settings::of(files, program), needs::known_values(files));
+    let mut failure = match launcher.find(draft, &settings, &known) {
+        Ok((setting, running)) => return Ok((setting, running, None)),
+        Err(why) => why,
+    };
+    let said = format!("{}\n{}", failure.reason, launcher.output());
+    if let Some(example) = lacking_environment(context, files, draft, &said) {
+        let copy = format!("test -f .env || cp {} .env", shell_words::quote(example));
+        (context.say)(&format!("{}: starting it after {copy}", program.name));
+        let copied = std::fs::copy(context.root.join(example), context.root.join(".env"));
+        copied.map_err(|error| format!("{copy}: {error}"))?;
+        let copy = ["sh", "-c", copy.as_str()].map(str::to_owned).to_vec();
+        draft.front.build = recipes::join(draft.front.build.take().unwrap_or_default(), copy);
+        match launcher.find(draft, &settings, &known) {
+            Ok((setting, running)) => return Ok((setting, running, None)),
+            Err(why) => failure = why,
+        }
+    }
+    let Some(words) = &program.migration else {
+        return Err(failure);
+    };
+    let migration = shell_words::join(words);
+    (context.say)(&format!("{}: starting it without {migration}", program.name));
+    draft.before.clear();
+    let Ok((setting, running)) = launcher.find(draft, &settings, &known) else {
+        return Err(failure);
+    };
+    let question = format!(
+        "it is started without `{migration}`, with which {}: is that to be mended?",
+        failure.reason
+    );
+    Ok((setting, running, Some(question)))
 }
 
 /// The declaration before the probe.
@@ -260,10 +275,10 @@ pub(crate) fn draft(program: &Program) -> Server {
 }
 
 /// The example of the environment, if a program that ended speaks of the file `.env`, which its folder lacks.
-fn lacking_environment<'a>(context: &ProbeContext, files: &'a Files, draft: &Server, output: &str) -> Option<&'a str> {
+fn lacking_environment<'a>(context: &ProbeContext, files: &'a Files, draft: &Server, said: &str) -> Option<&'a str> {
     let is_built_here =
         matches!(draft.front.program, server::Program::Command(_)) && draft.front.working_directory.is_none();
-    let lacks = output.contains(".env") && !context.root.join(".env").exists();
+    let lacks = said.contains(".env") && !context.root.join(".env").exists();
     let mut examples = files.environments().map(|(path, _)| path);
     examples.next().filter(|_| is_built_here && lacks)
 }
