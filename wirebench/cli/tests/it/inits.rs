@@ -253,6 +253,14 @@ server.serve_forever()
 }
 
 #[test]
+fn a_daemon_that_a_program_leaves_behind_is_ended() {
+    let server = "import subprocess, time\nfrom http.server import HTTPServer\nif __name__ == '__main__':\n    \
+                  subprocess.Popen(['sleep', '60'], start_new_session=True)\n    time.sleep(0.5)\n    # HTTPServer((\n";
+    // The bench looks for processes that are left.
+    Bench::empty().file("server.py", server).run(&["init"]);
+}
+
+#[test]
 fn a_server_that_exits_during_the_probe_is_reported_with_its_last_words() {
     let server = r#"
 import os

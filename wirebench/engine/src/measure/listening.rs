@@ -14,7 +14,7 @@ use crate::measure::usage::sockets_of;
 
 /// The addresses at which the processes of a group and their descendants listen, sorted. Empty without /proc.
 pub fn of(group: i32) -> Vec<SocketAddr> {
-    listening(group).0.into_iter().collect()
+    Tree::of(group).listens()
 }
 
 /// How many connections may wait at a port until the program accepts them; `None` if no program listens, or the kernel does not say.
@@ -24,7 +24,7 @@ pub fn backlog(port: u16) -> Option<u32> {
 
 /// Says of a program without a TCP listener that it listens on a Unix socket, and what to do; `None` if it does not.
 pub fn only_unix(group: i32) -> Option<String> {
-    let (tcp, unix) = listening(group);
+    let (tcp, unix) = Tree::of(group).sockets();
     let named: Vec<String> = unix.iter().map(|path| path.display().to_string()).collect();
     (!named.is_empty() && tcp.is_empty()).then(|| {
         format!(
@@ -60,6 +60,27 @@ impl Tree {
         Self(in_tree.map(|(process, _)| process).collect())
     }
 
+    /// The addresses at which its processes listen, sorted.
+    pub fn listens(&self) -> Vec<SocketAddr> {
+        self.sockets().0.into_iter().collect()
+    }
+
+    /// The TCP addresses and the Unix sockets that its processes listen on.
+    fn sockets(&self) -> (BTreeSet<SocketAddr>, BTreeSet<PathBuf>) {
+        let Some(first) = self.0.first() else {
+            return (BTreeSet::new(), BTreeSet::new());
+        };
+        let held: HashSet<u64> = self.0.iter().filter_map(sockets_of).flatten().collect();
+        let listens = |entry: &TcpNetEntry| entry.state == TcpState::Listen && held.contains(&entry.inode);
+        let waits = |entry: &UnixNetEntry| entry.state == UnixState::UNCONNECTED && held.contains(&entry.inode);
+        let tcp = first.tcp().into_iter().chain(first.tcp6()).flatten().filter(listens);
+        let unix = first.unix().into_iter().flatten().filter(waits);
+        (
+            tcp.map(|entry| entry.local_address).collect(),
+            unix.filter_map(|entry| entry.path).collect(),
+        )
+    }
+
     /// Kills the processes that still run.
     pub fn kill(self) {
         for process in self.0 {
@@ -69,23 +90,6 @@ impl Tree {
             }
         }
     }
-}
-
-/// The TCP addresses and the Unix sockets that the processes of a group and their descendants listen on.
-fn listening(group: i32) -> (BTreeSet<SocketAddr>, BTreeSet<PathBuf>) {
-    let Tree(processes) = Tree::of(group);
-    let Some(first) = processes.first() else {
-        return (BTreeSet::new(), BTreeSet::new());
-    };
-    let held: HashSet<u64> = processes.iter().filter_map(sockets_of).flatten().collect();
-    let listens = |entry: &TcpNetEntry| entry.state == TcpState::Listen && held.contains(&entry.inode);
-    let waits = |entry: &UnixNetEntry| entry.state == UnixState::UNCONNECTED && held.contains(&entry.inode);
-    let tcp = first.tcp().into_iter().chain(first.tcp6()).flatten().filter(listens);
-    let unix = first.unix().into_iter().flatten().filter(waits);
-    (
-        tcp.map(|entry| entry.local_address).collect(),
-        unix.filter_map(|entry| entry.path).collect(),
-    )
 }
 
 #[cfg(test)]

@@ -45,6 +45,13 @@ pub(crate) static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
 static ABOUT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)/(?:metrics|docs|redoc|swagger|openapi|favicon|debug)\b"));
 
+/// A response without an item, as of a store that nobody filled.
+static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"^\s*(?:\[\s*\]|\{(?:\s*"\w+"\s*:\s*(?:\[\s*\]|0|null|true|false)\s*,?)*\s*"\w+"\s*:\s*\[\s*\](?:\s*,?\s*"\w+"\s*:\s*(?:\[\s*\]|0|null|true|false))*\s*\})\s*$"#,
+    )
+});
+
 /// The routes to request, and the prefixes below which they may be mounted.
 pub(super) type KnownRoutes = (Vec<Route>, BTreeSet<String>);
 
@@ -453,6 +460,12 @@ fn declare(one: Good, probed: &mut ProbedServer) {
         (None, false) => "the body differs between responses, so only the status is checked".into(),
         (None, true) => format!("{length} bytes, too long to be written here or no text: only the status is checked"),
     };
+    if body.as_deref().is_some_and(|body| EMPTY.is_match(body)) {
+        let request = format!("{} {}", one.request.method, one.request.path);
+        probed.questions.push(format!(
+            "{request} answers with an empty list: is it to be measured with data? Then fill its store first"
+        ));
+    }
     let (shortest, longest) = one.lengths;
     if (longest - shortest) * LENGTHS_DIFFER_BY > longest {
         probed.varies = Some(format!(
@@ -523,6 +536,26 @@ mod tests {
         assert_eq!(ordered(&many[..3]), ["/a", "/b", "/"]);
         let empty = [&[("/", "")], &many[1..]].concat();
         assert_eq!(ordered(&empty), ["/a", "/b", "/c", "/d", "/"]);
+    }
+
+    #[test]
+    fn a_list_without_items_is_empty_and_an_item_is_not() {
+        for body in [
+            "[]",
+            "{\"articles\":[],\"count\":0}",
+            "{ \"total\": 0, \"items\": [ ] }\n",
+        ] {
+            assert!(EMPTY.is_match(body), "{body}");
+        }
+        for body in [
+            "{}",
+            "[1]",
+            "{\"ok\":true}",
+            "{\"name\":\"x\",\"tags\":[]}",
+            "{\"errors\":[],\"data\":{\"a\":1}}",
+        ] {
+            assert!(!EMPTY.is_match(body), "{body}");
+        }
     }
 
     #[test]

@@ -158,8 +158,11 @@ impl Launcher<'_> {
             .local()
             .map(Group::id)
             .ok_or("it runs on another host")?;
+        // Also those that leave it, such as a daemon.
+        let mut before: Option<Tree> = None;
         loop {
-            if !listening::of(group).is_empty() {
+            let tree = Tree::of(group);
+            if !tree.listens().is_empty() {
                 let listened_after = began.elapsed();
                 std::thread::sleep(SETTLES);
                 let listens = listening::of(group);
@@ -177,6 +180,9 @@ impl Launcher<'_> {
             if target.front.group.has_ended() {
                 let mut target = target;
                 let ended = target.front.group.kill_and_reap();
+                if let Some(tree) = before {
+                    tree.kill();
+                }
                 let how = ended.map_or_else(|error| error.to_string(), describe_exit);
                 return Err(format!("it {how} before it listened{}", self.last_words()));
             }
@@ -186,6 +192,7 @@ impl Launcher<'_> {
                 let (longest, last_words) = (LONGEST.as_secs(), self.last_words());
                 return Err(format!("{DOES_NOT_LISTEN} within {longest} s{elsewhere}{last_words}"));
             }
+            before = Some(tree);
             std::thread::sleep(POLL);
         }
     }
