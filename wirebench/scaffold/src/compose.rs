@@ -35,6 +35,8 @@ const KNOWN: [(&str, u16, &str); 9] = [
 pub(super) struct Service {
     /// Its name in the file, which is its host's name there.
     pub(super) name: String,
+    /// The name of its container, which is another name of that host.
+    pub(super) container: String,
     /// The file.
     pub(super) file: String,
     pub(super) image: String,
@@ -101,6 +103,7 @@ pub(super) fn composed(files: &Files) -> Composed {
             }
             all.services.push(Service {
                 ports: ports(&read["ports"], *port),
+                container: plain(&read["container_name"]),
                 file: file.clone(),
                 health,
                 name,

@@ -56,14 +56,14 @@ fn shop() -> Bench {
         .file("services/shop/go.sum", "")
         .file(
             "services/shop/main.go",
-            "package main\nfunc main() { open(os.Getenv(\"DATABASE_URL\"), os.Getenv(\"SHOP_TOKEN\")); http.ListenAndServe(\":\"+os.Getenv(\"PORT\"), nil) }\n",
+            "package main\nfunc main() { open(os.Getenv(\"DATABASE_URL\"), os.Getenv(\"CACHE_URL\"), os.Getenv(\"SHOP_TOKEN\")); http.ListenAndServe(\":\"+os.Getenv(\"PORT\"), nil) }\n",
         )
         .file("services/shop/.env.example", "# for people\nSHOP_TOKEN=not-secret\nPORT=8080\nUNREAD=x\n")
         .file(
             "services/shop/compose.yml",
             "services:\n  db:\n    image: postgres:17\n    environment: { POSTGRES_PASSWORD: \"${DB_PASSWORD:-it's}\" }\n    ports: [\"5433:5432\"]\n  \
-             cache: { image: \"redis:7\" }\n  proxy: { image: \"traefik:3\" }\n  web:\n    build: .\n    environment:\n      \
-             - DATABASE_URL=postgres://postgres:${DB_PASSWORD:-it's}@db:5432/shop\n      - PORT=80\n",
+             cache: { image: \"redis:7\", container_name: shop-cache }\n  proxy: { image: \"traefik:3\" }\n  web:\n    build: .\n    environment:\n      \
+             - CACHE_URL=redis://shop-cache:6379/0\n      - DATABASE_URL=postgres://postgres:${DB_PASSWORD:-it's}@db:5432/shop\n      - PORT=80\n",
         )
         .commit("theirs")
 }
@@ -86,6 +86,7 @@ fn services_variables_submodules_and_paths_come_from_the_files_that_name_them() 
     assert_eq!(job["services"]["cache"]["ports"], json!(["6379:6379"]));
     assert_eq!(job["services"].as_object().unwrap().len(), 2, "{job}");
     let env = json!({
+        "CACHE_URL": "${{ vars.CACHE_URL || 'redis://localhost:6379/0' }}",
         "DATABASE_URL": "${{ vars.DATABASE_URL || 'postgres://postgres:it''s@localhost:5433/shop' }}",
         "SHOP_TOKEN": "${{ vars.SHOP_TOKEN || 'not-secret' }}",
     });

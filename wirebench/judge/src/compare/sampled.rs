@@ -15,6 +15,8 @@ const LISTED: usize = 10;
 const LEAST_SHARE: f64 = 0.01;
 /// Series whose functions are sampled, at most.
 const SERIES: usize = 2;
+/// A count names the cause only if one of the project's functions carries this part of the change.
+const CARRIES_AT_LEAST: f64 = 0.1;
 
 /// The series whose CPU time got worse, or may have, for a reason that no count names, by index, those with the largest change first.
 pub fn worth_sampling(run: &Run, rules: &Rules) -> Vec<usize> {
@@ -37,12 +39,21 @@ pub fn worth_sampling(run: &Run, rules: &Rules) -> Vec<usize> {
     worse.into_iter().map(|(index, _)| index).collect()
 }
 
-/// Whether a count of the same server says which of the project's own functions costs more.
+/// Whether a count of the same server says which of the project's own functions costs more. In Go they are counted without the
+/// functions that they call, and so may carry next to nothing.
 fn is_named(comparison: &Comparison, series: &ComparedSeries) -> bool {
     let server = |id: &str| id.split('@').nth(1).map(str::to_owned);
-    let of_server = (comparison.series.iter()).filter(|one| server(&one.id) == server(&series.id));
-    let mut functions = of_server.flat_map(|one| &one.functions);
-    functions.any(|one| one.own_code && one.candidate > one.baseline)
+    let mut of_server = (comparison.series.iter()).filter(|one| server(&one.id) == server(&series.id));
+    of_server.any(|one| {
+        let change = |metric: Metric| {
+            let found = one.metrics.iter().find(|found| found.metric == metric)?;
+            Some(found.candidate? - found.baseline?)
+        };
+        one.functions.iter().any(|function| {
+            let least = change(function.metric).map_or(0.0, |change| CARRIES_AT_LEAST * change.max(0.0));
+            function.own_code && function.candidate - function.baseline > least
+        })
+    })
 }
 
 /// What explains a change of CPU time: the functions whose sampled time changed, and the processes behind the server (a database)
@@ -171,6 +182,27 @@ mod tests {
             one
         });
         assert!(listed(few.collect(), 6).is_empty());
+    }
+
+    #[test]
+    fn a_count_names_a_cause_if_an_own_function_carries_a_part_of_it() {
+        let mut comparison = wirebench_testing::golden("counted-regressed");
+        let series = &mut comparison.series[0];
+        series.functions.truncate(1);
+        let of_function = series.functions[0].metric;
+        let metric = series.metrics.iter().find(|one| one.metric == of_function).unwrap();
+        let change = metric.candidate.unwrap() - metric.baseline.unwrap();
+        for (part, own, named) in [
+            (0.2, true, true),
+            (0.05, true, false),
+            (0.2, false, false),
+            (-0.2, true, false),
+        ] {
+            let function = &mut comparison.series[0].functions[0];
+            function.own_code = own;
+            function.candidate = function.baseline + part * change;
+            assert_eq!(is_named(&comparison, &comparison.series[0]), named, "{part} {own}");
+        }
     }
 
     proptest! {
