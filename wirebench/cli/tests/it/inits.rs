@@ -466,8 +466,7 @@ fn a_migration_runs_before_each_start_and_one_that_fails_is_left_out_and_said() 
     assert!(toml.contains(before), "{toml}");
     let toml = declared(&with("no-such-program").file("tables", ""));
     assert!(
-        !toml.contains("before    =")
-            && toml.contains("it is started without `npm --prefix . run --silent db:migrate`"),
+        !toml.contains("before    =") && toml.contains("it is started without its migration"),
         "{toml}"
     );
 }

@@ -197,8 +197,8 @@ pub(super) fn probe(
     Ok(probed)
 }
 
-/// Finds how the program starts; where it does not, after the example of its environment was copied, then without its migration.
-/// Also returns the question about a migration that was left out.
+/// Finds how the program starts; where it does not, after the example of its environment was copied; where its migration fails, without
+/// it. Also returns the question about a migration that was left out.
 fn start(
     launcher: &Launcher,
     files: &Files,
@@ -224,17 +224,17 @@ fn start(
             Err(why) => failure = why,
         }
     }
-    let Some(words) = &program.migration else {
+    let migration = program.migration.as_ref().map(shell_words::join);
+    if !migration.is_some_and(|command| failure.reason.contains(&command)) {
         return Err(failure);
-    };
-    let migration = shell_words::join(words);
-    (context.say)(&format!("{}: starting it without {migration}", program.name));
+    }
+    (context.say)(&format!("{}: starting it without its migration", program.name));
     draft.before.clear();
     let Ok((setting, running)) = launcher.find(draft, &settings, &known) else {
         return Err(failure);
     };
     let question = format!(
-        "it is started without `{migration}`, with which {}: is that to be mended?",
+        "it is started without its migration, which is to be mended: {}",
         failure.reason
     );
     Ok((setting, running, Some(question)))

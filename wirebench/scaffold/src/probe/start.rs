@@ -158,7 +158,7 @@ impl Launcher<'_> {
             .local()
             .map(Group::id)
             .ok_or("it runs on another host")?;
-        // Also those that leave it, such as a daemon.
+        // Its processes at the last look: a daemon leaves it.
         let mut before: Option<Tree> = None;
         loop {
             let tree = Tree::of(group);
