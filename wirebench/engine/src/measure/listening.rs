@@ -10,7 +10,7 @@ use procfs::net::{TcpNetEntry, TcpState, UnixNetEntry, UnixState};
 use procfs::process::{Process, Stat, all_processes};
 
 use crate::measure::sock_diag;
-use crate::measure::usage::sockets_of;
+use crate::measure::usage::{descendants, sockets_of};
 
 /// The addresses at which the processes of a group and their descendants listen, sorted. Empty without /proc.
 pub fn of(group: i32) -> Vec<SocketAddr> {
@@ -45,17 +45,7 @@ impl Tree {
         let all = all_processes().into_iter().flatten().flatten();
         let with_stat = |process: Process| process.stat().ok().map(|stat| (process, stat));
         let all: Vec<(Process, Stat)> = all.filter_map(with_stat).collect();
-        let own = all.iter().filter(|(_, stat)| stat.pgrp == group || stat.pid == group);
-        let mut found: HashSet<i32> = own.map(|(_, stat)| stat.pid).collect();
-        loop {
-            let before = found.len();
-            let children = all.iter().filter(|(_, stat)| found.contains(&stat.ppid));
-            let children: Vec<i32> = children.map(|(_, stat)| stat.pid).collect();
-            found.extend(children);
-            if found.len() == before {
-                break;
-            }
-        }
+        let found = descendants(all.iter().map(|(_, stat)| stat), &[group]);
         let in_tree = all.into_iter().filter(|(_, stat)| found.contains(&stat.pid));
         Self(in_tree.map(|(process, _)| process).collect())
     }

@@ -24,7 +24,7 @@ impl LocalUsage {
         let found = if ids.is_empty() {
             HashSet::new()
         } else {
-            descendants(ids)
+            descendants(stats().collect::<Vec<_>>().iter(), ids)
         };
         // The leaders first.
         let others = found.into_iter().filter(|id| !ids.contains(id));
@@ -115,20 +115,19 @@ fn stats() -> impl Iterator<Item = Stat> {
     processes.filter_map(|process| process.stat().ok())
 }
 
-/// The processes of these groups, and those that descend from them: Postgres serves each connection in a process with a group of
-/// its own.
-fn descendants(groups: &[i32]) -> HashSet<i32> {
-    let all: Vec<Stat> = stats().collect();
-    let of_groups = all.iter().filter(|stat| groups.contains(&stat.pgrp));
+/// Which of all processes belong to these groups or descend from them, by id: Postgres serves each connection in a process with a
+/// group of its own. A leader that has left its group is one of them.
+pub(in crate::measure) fn descendants<'a>(all: impl Iterator<Item = &'a Stat>, groups: &[i32]) -> HashSet<i32> {
+    let all: Vec<&Stat> = all.collect();
+    let of_groups = all
+        .iter()
+        .filter(|stat| groups.contains(&stat.pgrp) || groups.contains(&stat.pid));
     let mut found: HashSet<i32> = of_groups.map(|stat| stat.pid).collect();
     let mut known = 0;
     while known < found.len() {
         known = found.len();
-        let children = all
-            .iter()
-            .filter(|stat| found.contains(&stat.ppid))
-            .map(|stat| stat.pid);
-        found.extend(children.collect::<Vec<i32>>());
+        let children = all.iter().filter(|stat| found.contains(&stat.ppid));
+        found.extend(children.map(|stat| stat.pid).collect::<Vec<i32>>());
     }
     found
 }
