@@ -56,7 +56,8 @@ const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 const ABOVE: [&str; 3] = ["Cargo.toml", ".gitmodules", "gradlew"];
 /// Files that make a container's image.
 pub(super) const CONTAINERS: [&str; 2] = ["Dockerfile", "Containerfile"];
-/// Names of files with the environment that a server needs. Those that are no examples may have somebody's secrets, if git lacks them.
+/// Names of files with environment variables, such as `.env` and `.env.example`. One that is not an example is read only if it is
+/// committed: others may hold secrets.
 static ENVIRONMENT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"^(?:\.?(?:(?<first>example|sample)|local|dev)[._-])?\.?env(?:[._-](?:(?<last>example|sample|dist|template)|local|dev|development))*$",

@@ -155,10 +155,8 @@ fn local(value: &str, services: &[Service]) -> String {
     static HOST: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"(?<before>^|[@/,])(?<host>[\w.-]+)(?<port>:\d+)?(?<after>$|[/,?])"));
     let one = |found: &regex::Captures| {
-        let Some(service) = services
-            .iter()
-            .find(|one| [&one.name, &one.container].iter().any(|name| **name == found["host"]))
-        else {
+        let is_host = |one: &&Service| found["host"] == one.name || found["host"] == one.container;
+        let Some(service) = services.iter().find(is_host) else {
             return found[0].to_owned();
         };
         let inside = found.name("port").map_or("", |port| port.as_str());

@@ -45,7 +45,7 @@ static ADDRESS_FLAG: LazyLock<Regex> = LazyLock::new(|| {
 static PORT_FLAG: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"\.U?[Ii]nt(?:16|32|64)?(?:Var)?\(\s*(?:&[\w.]+\s*,\s*)?"([\w.-]+)"\s*,\s*\d+\s*,\s*"[^"\n]*\b[Pp]ort\b"#)
 });
-/// Variables with which CGI and WSGI tell a request, and those that name a service's port or somebody's address.
+/// Variables that do not set the server's own port or address: a request's, in CGI and WSGI, and those of mail, databases and queues.
 static OF_OTHERS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"^(?:HTTP_X|REMOTE)_|MAIL|SMTP|(?:^|_)(?:DB|DATABASE|PG|POSTGRES|MYSQL|MARIADB|REDIS|MONGO|MONGODB|RABBITMQ|AMQP|KAFKA|NATS)_",

@@ -253,7 +253,7 @@ mod tests {
         let files = Files::of(&[("go.mod", "module example.org/shop\n"), ("main.go", main)]);
         assert_eq!(Programs::among(files.clone()).list().len(), 1);
         assert!(found(&files).servers.is_empty());
-        // Nor is it tried beside a server that is known.
+        // A program of an unknown framework is not tried if a known server was found.
         let known = "package main\nfunc main() { http.ListenAndServe(\":8080\", nil) }\n";
         let pairs = [
             ("go.mod", "module example.org/shop\n"),

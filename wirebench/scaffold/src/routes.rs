@@ -57,7 +57,7 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
 /// them, `.nest("/x", …)`, `r.Route("/x", func(…) {…})` of chi, `route("/x") {…}` of Ktor.
 static NEST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?:\bscope|(?P<segment>\bwith_path))\(\s*"(?P<chained>[\w/{}:-]+)"\s*\)|(?:\.nest\(\s*"|\.Route\(\s*"|\broute\(\s*")(?P<around>/[\w/{}:-]+)"(?:\s*,|\)\s*\{)"#,
+        r#"\b(?:scope|with_path)\(\s*"(?P<chained>[\w/{}:-]+)"\s*\)|(?:\.nest\(\s*"|\.Route\(\s*"|\broute\(\s*")(?P<around>/[\w/{}:-]+)"(?:\s*,|\)\s*\{)"#,
     )
 });
 

@@ -305,7 +305,7 @@ fn a_process_behind_the_server_that_carries_a_change_of_cpu_time_is_named() {
     assert!(!in_front.contains("process store"), "{in_front}");
 }
 
-/// As node-structured-clone beside four busy loops, and its reverse.
+/// Figures like those of the truth row node-structured-clone beside four busy loops, and of the change reversed.
 #[test]
 fn latency_of_servers_that_sleep_differently_often_has_no_verdict_where_other_programs_use_the_machine() {
     let judged = |off: f64, sleeps: (u64, u64), others: u32| {

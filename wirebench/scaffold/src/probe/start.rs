@@ -232,8 +232,8 @@ fn asked_for(
     let output = anstream::adapter::strip_str(output).to_string();
     let names: BTreeSet<&str> = NAME.find_iter(&output).map(|found| found.as_str()).collect();
     let is_named = |name: &str| names.iter().any(|one| one.eq_ignore_ascii_case(name));
-    let known: Vec<(&str, &str)> = known.iter().map(|(name, value)| (&**name, &**value)).collect();
-    let known = known.into_iter().filter(|(_, value)| !value.is_empty());
+    let with_value = known.iter().filter(|(_, value)| !value.is_empty());
+    let known = with_value.map(|(name, value)| (name.as_str(), value.as_str()));
     let named: Vec<(&str, &str)> = known.clone().filter(|(name, _)| is_named(name)).collect();
     let is_missing = |name: &str| !has.contains_key(name);
     let mut asked: Vec<_> = named.iter().copied().filter(|(name, _)| is_missing(name)).collect();
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(
             asks(named, &["APP_SECRET"]),
             made_up("APP_SECRET"),
-            "the other is instead of it"
+            "its example was refused; the other is instead of it"
         );
         assert_eq!(asks("secret: must be of type String", &[]).len(), 2);
         assert!(asks("it cannot start", &["APP_SECRET", "APP_DB"]).is_empty());
