@@ -134,13 +134,12 @@ pub(crate) fn request<'q>(root: &Path, series: &PlannedSeries<'q>) -> anyhow::Re
         protocol: series.protocol,
         ca: Path::new(""),
     };
-    Ok(Request::new(
-        root,
-        series.server,
-        series.operation,
-        endpoint,
-        &Captured::new(),
-    )?)
+    let request = Request::new(root, series.server, series.operation, endpoint, &Captured::new())?;
+    anyhow::ensure!(
+        request.protoset().is_none(),
+        "server {name}: its .proto file imports a file that is not in the repository; a cluster needs all of them below proto_root"
+    );
+    Ok(request)
 }
 
 /// The files that the drivers of all series read.

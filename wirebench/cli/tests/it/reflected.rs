@@ -1,4 +1,9 @@
-//! gRPC without a .proto file: the server is asked what its methods take, by server reflection.
+//! gRPC without a .proto file, where the server is asked what its methods take by server reflection, and with a file whose imports
+//! are missing.
+
+use std::fs;
+
+use serde_json::Value;
 
 use crate::bench::{Bench, repository, series};
 use crate::built::server;
@@ -22,7 +27,31 @@ fn bench(call: &str, more: &str) -> Bench {
 
 #[test]
 fn a_method_is_measured_without_its_file() {
-    let bench = bench(&format!("{WEATHER}/GetCurrentWeather"), "");
+    let record = measured(&bench(&format!("{WEATHER}/GetCurrentWeather"), ""));
+    let command = series(&record, "ask@rpc@ghz")["command"].to_string();
+    assert!(
+        command.contains("\"--protoset\",\"{protoset}\"") && !command.contains("--proto\""),
+        "{command}"
+    );
+}
+
+#[test]
+fn a_method_is_measured_whose_file_imports_annotations_that_are_missing() {
+    let text = fs::read_to_string(repository().join("proto/wirebench/weather/v1/weather.proto")).unwrap();
+    let rpc = "rpc GetCurrentWeather(GetCurrentWeatherRequest) returns (GetCurrentWeatherResponse)";
+    let annotated = text.replacen(
+        &format!("{rpc};"),
+        &format!("{rpc} {{ option (google.api.http) = {{ get: \"/weather/{{city}}\" }}; }}"),
+        1,
+    );
+    assert_ne!(text, annotated);
+    let annotated = annotated.replacen("\npackage ", "\nimport \"google/api/annotations.proto\";\npackage ", 1);
+    let file = ", proto = \"weather.proto\", proto_root = \".\"";
+    measured(&bench(&format!("{WEATHER}/GetCurrentWeather"), file).file("weather.proto", &annotated));
+}
+
+/// A run's record, after ghz and h2load have sent their calls.
+fn measured(bench: &Bench) -> Value {
     let ended = bench.run(&["run", "--rounds", "1"]);
     assert!(matches!(ended.code, 0 | 1), "{}{}", ended.stdout, ended.stderr);
     let record = bench.record();
@@ -35,11 +64,7 @@ fn a_method_is_measured_without_its_file() {
         );
         assert_eq!(found["rounds"][0]["ok_count"], 1000, "{id}");
     }
-    let command = series(&record, "ask@rpc@ghz")["command"].to_string();
-    assert!(
-        command.contains("\"--protoset\",\"{protoset}\"") && !command.contains("--proto\""),
-        "{command}"
-    );
+    record
 }
 
 #[test]

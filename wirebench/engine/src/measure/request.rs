@@ -110,7 +110,7 @@ impl<'a> Request<'a> {
         MeasureError::Failed(format!("server {}: {why}", self.server))
     }
 
-    /// A gRPC method's descriptors, if they come from server reflection.
+    /// A gRPC method's descriptors, if the repository does not have all of its .proto files.
     pub fn protoset(&self) -> Option<&[u8]> {
         self.call.as_ref().and_then(Call::protoset)
     }

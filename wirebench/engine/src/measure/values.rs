@@ -26,8 +26,8 @@ pub struct Locations<'a> {
     pub raw: &'a str,
     /// The file that holds the request's body.
     pub body_file: &'a str,
-    /// The file with a gRPC method's descriptors, if they come from server reflection.
-    pub protoset: &'a str,
+    /// The file with a gRPC method's descriptors, if the repository does not have all of its .proto files.
+    pub protoset: Option<&'a str>,
     /// The driver's own folder.
     pub driver_folder: &'a str,
     /// The project's folder.
@@ -94,14 +94,11 @@ fn set_operation(values: &mut Values, series: &PlannedSeries, locations: &Locati
             set_headers(values, series.protocol, &rpc.metadata);
             values.insert("call", one(&rpc.call));
             values.insert("message", one(&rpc.message));
-            match &rpc.proto {
-                Some(file) => {
-                    values.insert("proto", in_project(locations, &file.proto));
-                    values.insert("proto_root", in_project(locations, &file.proto_root));
-                }
-                None => {
-                    values.insert("protoset", one(locations.protoset));
-                }
+            if let Some(protoset) = locations.protoset {
+                values.insert("protoset", one(protoset));
+            } else if let Some(file) = &rpc.proto {
+                values.insert("proto", in_project(locations, &file.proto));
+                values.insert("proto_root", in_project(locations, &file.proto_root));
             }
             ("POST", format!("/{}", rpc.call), true)
         }
@@ -194,11 +191,12 @@ pub fn environment(series: &PlannedSeries, values: &Values) -> BTreeMap<String, 
 
 /// The driver's command for the record: values that differ between rounds stay placeholders.
 pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
+    let is_reflected = matches!(series.operation, Operation::Grpc(call) if call.proto.is_none());
     let locations = Locations {
         address: &authority(series.server.front.host, "{port}"),
         raw: "{raw}",
         body_file: "{body_file}",
-        protoset: "{protoset}",
+        protoset: is_reflected.then_some("{protoset}"),
         driver_folder: "{driver_folder}",
         project: "",
         ca: "{ca}",

@@ -8,7 +8,7 @@ use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor, MethodDes
 
 use crate::measure::endpoint::Endpoint;
 use crate::measure::grpc::frame::{self, Frame};
-use crate::measure::grpc::reflection;
+use crate::measure::grpc::{proto_file, reflection};
 use wirebench_declare::server::{GrpcOperation, ProtoFile};
 
 /// A method with its message types: unary, or with a stream of responses.
@@ -32,18 +32,19 @@ impl Call {
                 "{call}: server reflection does not tell its messages: {why}; name its file with proto and proto_root"
             ),
         };
-        let (set, missing) = match &operation.proto {
-            Some(ProtoFile { proto, proto_root }) => (
-                protox::compile([root.join(proto)], [root.join(proto_root)])
-                    .map_err(|error| failed(error.to_string()))?,
-                format!("declares no method {call}"),
-            ),
+        let (set, is_in_files, missing) = match &operation.proto {
+            Some(ProtoFile { proto, proto_root }) => {
+                let compiled = proto_file::compile(&root.join(proto), &root.join(proto_root));
+                let compiled = compiled.map_err(|error| failed(error.to_string()))?;
+                let missing = format!("declares no method {call}");
+                (compiled.set, !compiled.is_partial, missing)
+            }
             None => {
                 let set = reflection::files(endpoint, service).map_err(failed)?;
-                (set, "the service has no such method".into())
+                (set, false, "the service has no such method".into())
             }
         };
-        let protoset = operation.proto.is_none().then(|| set.encode_to_vec());
+        let protoset = (!is_in_files).then(|| set.encode_to_vec());
         let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| failed(error.to_string()))?;
         let found = Self::of(&pool, call);
         let found = found.ok_or_else(|| failed(format!("{missing}; write \"package.Service/Method\"")))?;
@@ -58,7 +59,7 @@ impl Call {
         Some(Self { method, protoset: None })
     }
 
-    /// A `FileDescriptorSet` with the method's file and its imports, if it comes from server reflection.
+    /// A `FileDescriptorSet` with the method's file and its imports, if the repository does not have all of these files.
     pub fn protoset(&self) -> Option<&[u8]> {
         self.protoset.as_deref()
     }

@@ -2,5 +2,6 @@
 
 pub mod call;
 pub mod frame;
+mod proto_file;
 pub mod reflection;
 pub(super) mod web;

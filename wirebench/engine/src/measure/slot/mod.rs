@@ -287,11 +287,13 @@ impl Harness<'_> {
             Some(host) => host.load_file(name),
             None => local.to_string_lossy().into_owned(),
         };
+        let protoset = folder.join(files::PROTOSET);
+        let protoset = protoset.exists().then(|| path(files::PROTOSET, protoset));
         let locations = Locations {
             address,
             raw: &path(files::RAW, folder.join(files::RAW)),
             body_file: &path(files::BODY, folder.join(files::BODY)),
-            protoset: &path(files::PROTOSET, folder.join(files::PROTOSET)),
+            protoset: protoset.as_deref(),
             driver_folder: &path(files::DRIVER, series.driver.folder.clone()),
             project: &path(files::PROJECT, self.root.to_path_buf()),
             ca: &ca.to_string_lossy(),

@@ -1,0 +1,174 @@
+//! A .proto file, compiled even if files that it imports are not in the repository: annotations for gateways, documentation and
+//! validation are often fetched only where code is generated.
+
+use std::path::Path;
+
+use prost_reflect::prost_types::{
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet,
+    UninterpretedOption,
+};
+use protox::Compiler;
+use protox::file::{File, FileResolver, GoogleFileResolver, IncludeFileResolver};
+
+/// A file's descriptors and those of its imports.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    /// The descriptors, imported files before those that import them.
+    pub set: FileDescriptorSet,
+    /// Whether an import is missing. Then `set` has an empty file in its place, and no custom options: messages do not depend on
+    /// them.
+    pub is_partial: bool,
+}
+
+/// Compiles `file`; its imports are below `root`.
+///
+/// # Errors
+/// When a file is not valid, or a type is used whose file is missing.
+pub(super) fn compile(file: &Path, root: &Path) -> Result<Compiled, protox::Error> {
+    let missing = match protox::compile([file], [root]) {
+        Ok(set) => return Ok(Compiled { set, is_partial: false }),
+        Err(error) if error.is_file_not_found() && file.is_file() => error,
+        Err(error) => return Err(error),
+    };
+    let mut compiler = Compiler::with_file_resolver(Lenient(IncludeFileResolver::new(root.to_owned())));
+    // A type of the missing file is used after all: its absence is the reason.
+    let compiled = compiler.include_imports(true).open_file(file).map_err(|_| missing)?;
+    Ok(Compiled {
+        set: compiled.file_descriptor_set(),
+        is_partial: true,
+    })
+}
+
+/// Finds files without their custom options, and an empty file for one that is missing.
+struct Lenient(IncludeFileResolver);
+
+impl FileResolver for Lenient {
+    fn resolve_path(&self, path: &Path) -> Option<String> {
+        self.0.resolve_path(path)
+    }
+
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let standard = || GoogleFileResolver::new().open_file(name);
+        let mut described = match self.0.open_file(name).or_else(|error| standard().map_err(|_| error)) {
+            Ok(file) => file.file_descriptor_proto().clone(),
+            Err(error) if error.is_file_not_found() => FileDescriptorProto {
+                name: Some(name.to_owned()),
+                ..FileDescriptorProto::default()
+            },
+            Err(error) => return Err(error),
+        };
+        remove_custom_options(&mut described);
+        Ok(File::from_file_descriptor_proto(described))
+    }
+}
+
+/// Removes options in parentheses, such as `(google.api.http)`.
+macro_rules! remove_from {
+    ($($described:expr),*) => {
+        $(if let Some(options) = &mut $described.options {
+            options.uninterpreted_option.retain(is_standard);
+        })*
+    };
+}
+
+fn is_standard(option: &UninterpretedOption) -> bool {
+    option.name.iter().all(|part| !part.is_extension)
+}
+
+fn remove_custom_options(file: &mut FileDescriptorProto) {
+    remove_from!(file);
+    file.message_type.iter_mut().for_each(of_message);
+    file.enum_type.iter_mut().for_each(of_enum);
+    file.extension.iter_mut().for_each(of_field);
+    for service in &mut file.service {
+        remove_from!(service);
+        service.method.iter_mut().for_each(|method| remove_from!(method));
+    }
+}
+
+fn of_message(message: &mut DescriptorProto) {
+    remove_from!(message);
+    message
+        .field
+        .iter_mut()
+        .chain(&mut message.extension)
+        .for_each(of_field);
+    message.oneof_decl.iter_mut().for_each(|oneof| remove_from!(oneof));
+    message.extension_range.iter_mut().for_each(|range| remove_from!(range));
+    message.enum_type.iter_mut().for_each(of_enum);
+    message.nested_type.iter_mut().for_each(of_message);
+}
+
+fn of_enum(described: &mut EnumDescriptorProto) {
+    remove_from!(described);
+    described.value.iter_mut().for_each(|value| remove_from!(value));
+}
+
+fn of_field(field: &mut FieldDescriptorProto) {
+    remove_from!(field);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prost_reflect::DescriptorPool;
+
+    /// The descriptors of `s.proto` beside other files, and whether an import was missing.
+    fn compiled(text: &str, beside: &[(&str, &str)]) -> Result<(DescriptorPool, bool), String> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in beside.iter().chain(&[("s.proto", text)]) {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let compiled = compile(&folder.path().join("s.proto"), folder.path()).map_err(|error| error.to_string())?;
+        let pool = DescriptorPool::from_file_descriptor_set(compiled.set).map_err(|error| error.to_string())?;
+        Ok((pool, compiled.is_partial))
+    }
+
+    const SERVICE: &str = r#"syntax = "proto3";
+        package shop;
+        import "google/api/annotations.proto";
+        import "google/protobuf/timestamp.proto";
+        import "money.proto";
+        option (openapi.swagger) = { info: { title: "Shop" } };
+        message Order {
+            option (openapi.schema) = { title: "Order" };
+            oneof by { option (validate.required) = true; int64 id = 1 [(validate.rules).int64.gt = 0, json_name = "number"]; }
+            repeated int32 counts = 2 [packed = false];
+            Money price = 3;
+            google.protobuf.Timestamp at = 4;
+            enum State { option (a.b) = 1; NEW = 0 [(c.d) = "new"]; }
+        }
+        service Shop {
+            option (google.api.default_host) = "shop.example";
+            rpc Get(Order) returns (Order) { option (google.api.http) = { get: "/orders/{id}" }; option idempotency_level = NO_SIDE_EFFECTS; }
+        }"#;
+    const MONEY: (&str, &str) = (
+        "money.proto",
+        "syntax = \"proto3\";\npackage shop;\nmessage Money { int64 units = 1; }",
+    );
+
+    #[test]
+    fn a_missing_file_whose_types_are_not_used_is_left_out_with_the_custom_options() {
+        let (pool, is_partial) = compiled(SERVICE, &[MONEY]).unwrap();
+        assert!(is_partial);
+        let order = pool.get_message_by_name("shop.Order").unwrap();
+        assert_eq!(order.get_field_by_name("id").unwrap().json_name(), "number");
+        assert!(!order.get_field_by_name("counts").unwrap().is_packed());
+        assert!(pool.get_service_by_name("shop.Shop").is_some());
+        let whole = "syntax = \"proto3\";\nmessage A {}";
+        assert!(!compiled(whole, &[]).unwrap().1);
+    }
+
+    #[test]
+    fn a_missing_file_whose_type_is_used_is_named() {
+        let missing = compiled(SERVICE, &[]).unwrap_err();
+        assert!(missing.contains("annotations.proto"), "{missing}");
+        let money = SERVICE.replace("import \"google/api/annotations.proto\";", "");
+        let missing = compiled(&money, &[]).unwrap_err();
+        assert!(missing.contains("money.proto"), "{missing}");
+        let broken = compiled("message {", &[]).unwrap_err();
+        assert!(!broken.contains("not found"), "{broken}");
+        let alone = Path::new("nowhere");
+        assert!(compile(&alone.join("a.proto"), alone).is_err());
+    }
+}
