@@ -7,7 +7,7 @@ use wirebench_record::comparison::{
     ComparedMetric, ComparedSeries, Comparison, FunctionChange, FunctionWorkChange, WorkKind,
 };
 use wirebench_record::counts::Source;
-use wirebench_record::metric::Metric;
+use wirebench_record::metric::{Better, Metric};
 
 /// `+165 instructions per request (+1.0 %)`, `+3.7 µs per request (+7.0 %)`: the share is of the baseline's whole.
 pub fn change(function: &FunctionChange) -> String {
@@ -161,19 +161,34 @@ fn called_from(function: &FunctionChange, escape: Escape) -> String {
     caller.map_or_else(String::new, |caller| format!(", called from {}", escape.name(caller)))
 }
 
-/// The function with the largest change in the direction of the metric's: `most of it in NAME`. For allocations whose functions are not
-/// known, that of the instructions of the same requests. `None` if no function is known.
+/// The function with the largest change in the direction of the metric's: `most of it in NAME`. If the metric's functions are not
+/// known, that of a cost of the same requests which moved the same way: `server CPU: most of it in NAME`. `None` if no function is
+/// known.
 pub(super) fn leading(row: &Row, escape: Escape) -> Option<String> {
     let metric = row.metric?;
-    if metric.metric == Metric::Allocations && row.functions().next().is_none() {
-        let instructions = row
-            .series
-            .metrics
-            .iter()
-            .find(|one| one.metric == Metric::Instructions)?;
-        return Some(format!("instructions: {}", carrier(row.series, instructions, escape)?));
+    if row.functions().next().is_some() {
+        return carrier(row.series, metric, escape);
     }
-    carrier(row.series, metric, escape)
+    let costs = match metric.metric {
+        Metric::Allocations => [Metric::Instructions].as_slice(),
+        Metric::Throughput | Metric::LatencyP50 | Metric::LatencyP99 => &[Metric::ServerCpu, Metric::Instructions],
+        _ => &[],
+    };
+    costs.iter().find_map(|cost| {
+        let other = row.series.metrics.iter().find(|one| one.metric == *cost)?;
+        let moved = worsening(other)? * worsening(metric)? > 0.0;
+        let function = carrier(row.series, other, escape).filter(|_| moved)?;
+        Some(format!("{}: {function}", cost.short()))
+    })
+}
+
+/// By how much a metric got worse, percent of the baseline; negative if it got better.
+fn worsening(metric: &ComparedMetric) -> Option<f64> {
+    let worse = match metric.better {
+        Better::Lower => 1.0,
+        Better::Higher => -1.0,
+    };
+    metric.effect_percent.map(|effect| effect * worse)
 }
 
 /// Other code than the project's own that carries less of a change is not named beside it.
@@ -243,5 +258,30 @@ mod tests {
         assert!(with(|function| function.source = None, |_| ()).is_empty());
         assert!(with(|_| (), |metric| metric.primary = false).is_empty());
         assert!(with(|_| (), |metric| metric.accepted = Some("yes".into())).is_empty());
+    }
+
+    #[test]
+    fn a_time_without_functions_is_explained_by_a_cost_that_moved_the_same_way() {
+        let p50_after = |function: fn(&mut FunctionChange), cpu: fn(&mut ComparedMetric)| {
+            let mut comparison = golden("regressed");
+            let mut known = golden("counted-regressed").series[0].functions[0].clone();
+            (known.function, known.metric, known.own_code) = ("shop::price".into(), Metric::ServerCpu, true);
+            (known.baseline, known.candidate, known.source) = (0.0, 1e9, None);
+            function(&mut known);
+            let series = &mut comparison.series[0];
+            series.functions = vec![known];
+            for metric in &mut series.metrics {
+                metric.primary = metric.metric == Metric::LatencyP50;
+                if metric.metric == Metric::ServerCpu {
+                    cpu(metric);
+                }
+            }
+            let row = Findings::of(&comparison).gating.into_iter().next().unwrap();
+            leading(&row, TERMINAL)
+        };
+        let said = p50_after(|_| (), |_| ());
+        assert_eq!(said.as_deref(), Some("server CPU: most of it in shop::price"));
+        assert_eq!(p50_after(|function| function.metric = Metric::PeakRss, |_| ()), None);
+        assert_eq!(p50_after(|_| (), |cpu| cpu.effect_percent = Some(-3.0)), None);
     }
 }
