@@ -51,8 +51,12 @@ static OF_OTHERS: LazyLock<Regex> = LazyLock::new(|| {
         r"^(?:HTTP_X|REMOTE)_|MAIL|SMTP|(?:^|_)(?:DB|DATABASE|PG|POSTGRES|MYSQL|MARIADB|REDIS|MONGO|MONGODB|RABBITMQ|AMQP|KAFKA|NATS)_",
     )
 });
-/// Flags of ports beside the one that is measured.
-static ASIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"metrics|admin|debug|pprof|probe|health"));
+/// Flags and variables of ports beside the one that is measured.
+static ASIDE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)metrics|prometheus|admin|debug|pprof|profil|probe|health|tracing|otel|otlp|distributed|cluster|peer|raft|gossip",
+    )
+});
 static FIRST_ARGUMENT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"sys\.argv\[1\]|process\.argv\[2\]|os\.Args\[1\]|args\(\)\s*\.nth\(1\)"));
 
@@ -137,7 +141,9 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
         settings.push(by_variable("PORT"));
     }
     let words = ["PORT", "ADDR", "LISTEN", "BIND"];
-    let telling = |name: &&String| words.iter().any(|word| name.contains(word)) && !OF_OTHERS.is_match(name);
+    let telling = |name: &&String| {
+        words.iter().any(|word| name.contains(word)) && !OF_OTHERS.is_match(name) && !ASIDE.is_match(name)
+    };
     settings.extend(variables.iter().filter(telling).map(|name| by_variable(name)));
     settings.extend(aside.into_iter().map(by_flag));
     let addresses = named(&ADDRESS_FLAG);

@@ -18,6 +18,11 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// The service with its package.
+    pub(super) fn service(&self) -> &str {
+        self.call.split('/').next().unwrap_or_default()
+    }
+
     /// The method alone.
     pub(super) fn method(&self) -> &str {
         self.call.rsplit('/').next().unwrap_or_default()

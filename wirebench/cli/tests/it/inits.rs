@@ -1,8 +1,10 @@
 //! `wirebench init`: what it writes, what it leaves, and what it says.
 
 use std::fs;
+use std::net::TcpListener;
 
 use crate::bench::{Bench, git_in};
+use crate::built::server;
 
 const MAIN: &str = "package main\nfunc main() { http.HandleFunc(\"/health\", f); http.ListenAndServe(\":\"+os.Getenv(\"PORT\"), nil) }\n";
 
@@ -374,10 +376,55 @@ fn a_server_that_lists_its_commands_is_started_with_the_one_that_serves() {
     let server = "import os, sys\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\nclass Handler(SimpleHTTPRequestHandler):\n    \
                   protocol_version = 'HTTP/1.1'\nif __name__ == '__main__':\n    if sys.argv[1:2] != ['serve']:\n        \
                   sys.exit('Commands:\\n  migrate   Changes the database\\n  serve     Starts the server')\n    \
+                  if 'STORE' in os.environ:\n        sys.exit('the store does not answer')\n    \
                   HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n";
     let bench = Bench::empty().file("server.py", server).file("index.html", "page");
+    // It does without the database that others start it with.
+    let bench = bench.file(".env.example", "STORE=db.example\n");
     let toml = declared(&bench);
-    assert!(toml.contains("args      = [\"serve\"]"), "{toml}");
+    assert!(
+        toml.contains("args      = [\"serve\"]") && !toml.contains("STORE ="),
+        "{toml}"
+    );
+}
+
+#[test]
+fn a_server_that_answers_on_another_of_its_ports_is_asked_there() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = format!(
+        "import os, threading\nfrom http.server import BaseHTTPRequestHandler, HTTPServer, SimpleHTTPRequestHandler\n\
+         class Pages(SimpleHTTPRequestHandler):\n    protocol_version = 'HTTP/1.1'\n\
+         class Nothing(BaseHTTPRequestHandler):\n    def do_GET(self):\n        self.send_error(404)\n\
+         if __name__ == '__main__':\n    pages = HTTPServer(('127.0.0.1', {port}), Pages)\n    \
+         threading.Thread(target=pages.serve_forever).start()\n    \
+         HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Nothing).serve_forever()\n"
+    );
+    let bench = Bench::empty().file("server.py", &server).file("index.html", "page");
+    let toml = declared(&bench);
+    assert!(
+        toml.contains(&format!("port      = {port} ")) && toml.contains("body = \"page\""),
+        "{toml}"
+    );
+}
+
+#[test]
+fn a_server_tells_the_messages_of_a_file_that_cannot_be_read() {
+    let program = server("grpc-server");
+    let started = format!(
+        "import os\nfrom http.server import HTTPServer\nif __name__ == '__main__':\n    # instead of HTTPServer((\n    \
+         os.execv({program:?}, ['server', '--listen', '127.0.0.1:' + os.environ['PORT'], '--threads', '1'])\n"
+    );
+    let file = "syntax = \"proto3\";\npackage wirebench.users.v1;\nimport \"else/where.proto\";\n\
+                service UsersService {\n  rpc GetUser(else.Where) returns (else.Where);\n}\n";
+    let bench = Bench::empty()
+        .file("server.py", &started)
+        .file("proto/users.proto", file);
+    let toml = declared(&bench);
+    let call = "call = \"wirebench.users.v1.UsersService/GetUser\"";
+    assert!(
+        toml.contains(&format!("request   = {{ {call}")) && toml.contains("# server reflection; a made-up message"),
+        "{toml}"
+    );
 }
 
 #[test]

@@ -2,11 +2,14 @@
 //! response.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
+use regex::Regex;
 use serde_json::Value;
 
 use super::{ProbeContext, ProbedServer, tells_of_this_machine};
+use crate::files::pattern;
 use crate::probe::candidates::some_of;
 use crate::probe::speak::PATIENCE;
 use crate::program::{slug, unique_name};
@@ -24,6 +27,12 @@ use wirebench_engine::measure::wire::grpc_request;
 const MOST: usize = 3;
 /// Nested messages below this depth are left empty.
 const DEEPEST: usize = 4;
+/// Methods that change data, by their first word.
+static CHANGING: LazyLock<Regex> = LazyLock::new(|| beginning(&format!("{DESTROYS}|{CHANGES}")));
+static DESTROYING: LazyLock<Regex> = LazyLock::new(|| beginning(DESTROYS));
+const DESTROYS: &str = "Clear|Delete|Destroy|Drop|Empty|Evict|Flush|Kill|Purge|Remove|Reset|Restart|Revoke|Shutdown|Stop|Terminate|Truncate|Wipe";
+const CHANGES: &str = "Add|Append|Cancel|Charge|Create|Import|Insert|Move|Patch|Place|Publish|Put|Register|Save|Send|Set|Store|Update|\
+                       Upload|Upsert|Write";
 /// grpc-status of a method that the server does not have.
 const UNIMPLEMENTED: &str = "12";
 
@@ -53,26 +62,50 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
             }
         }
     };
-    probe_all(calls, probed);
     let known = |service: &&String| calls.iter().any(|call| call.call.starts_with(&format!("{service}/")));
+    let mut all = calls.to_vec();
     for service in reflected.iter().flatten().filter(|service| !known(service)) {
         match reflected_calls(endpoint, service) {
-            Ok(calls) => probe_all(&calls, probed),
+            Ok(calls) => all.extend(calls),
             Err(why) => probed.questions.push(format!(
                 "it serves {service} (server reflection says so), but no .proto file here declares a unary method of it, and {why}: where \
                  is that file? Give its path as proto"
             )),
         }
     }
+    let (reading, mut changing): (Vec<_>, Vec<_>) = all.into_iter().partition(|call| !CHANGING.is_match(call.method()));
+    probe_all(&reading, probed);
+    if probed.operations.is_empty() {
+        // Some services do nothing else. What was destroyed would be lost.
+        let is_destroying = |call: &proto::Call| DESTROYING.is_match(call.method());
+        let (destroying, rest): (Vec<_>, Vec<_>) = changing.into_iter().partition(is_destroying);
+        probe_all(&rest, probed);
+        changing = destroying;
+    }
     probed.questions.extend(about_unread(unread));
     probed.questions.extend(about_refused(&refused));
+    let serves = |call: &&proto::Call| reflected.iter().flatten().any(|service| service == call.service());
+    probed.questions.extend(about_changing(changing.iter().filter(serves)));
+}
+
+/// The question about methods that were not called.
+fn about_changing<'c>(calls: impl Iterator<Item = &'c proto::Call>) -> Option<String> {
+    let names: Vec<String> = calls.map(|call| call.call.clone()).collect();
+    let list = some_of(names.into_iter());
+    let question = "not called, as it may change data (to measure one, declare it with its message)";
+    (!list.is_empty()).then(|| format!("{question}: {list}"))
+}
+
+/// Names that begin with one of these words.
+fn beginning(words: &str) -> Regex {
+    pattern(&format!("^(?i:Batch)?_?(?i:{words})(?:[A-Z0-9_]|$)"))
 }
 
 /// Why a method is not measured.
 enum NotCalled {
     /// The file that declares it cannot be read: the reason.
     Unread(String),
-    /// No made-up message had a good answer: the last answer.
+    /// No made-up message had a good answer: the first answer.
     Refused(String),
 }
 
@@ -129,17 +162,28 @@ fn probe_call(
     reflected: Option<&[String]>,
     probed: &mut ProbedServer,
 ) -> Result<(), NotCalled> {
-    let service = call.call.split('/').next().unwrap_or_default();
-    let listed = reflected.map(|all| all.iter().any(|one| one == service));
+    let listed = reflected.map(|all| all.iter().any(|one| one == call.service()));
     if listed == Some(false) {
         return Ok(());
     }
     let mut operation = call.operation();
-    let loaded = Call::load(context.root, &operation, endpoint).map_err(NotCalled::Unread)?;
+    let loaded = Call::load(context.root, &operation, endpoint).or_else(|why| {
+        // The server tells its messages itself.
+        let reflected = operation.proto.take().filter(|_| listed == Some(true));
+        reflected
+            .and_then(|_| Call::load(context.root, &operation, endpoint).ok())
+            .ok_or(why)
+    });
+    let loaded = loaded.map_err(NotCalled::Unread)?;
     let made_up = DynamicMessage::deserialize(loaded.input(), sample(&loaded.input(), 0));
     let made_up = made_up.unwrap_or_else(|_| DynamicMessage::new(loaded.input()));
-    let mut last = String::new();
-    for message in [serde_json::to_string(&made_up).unwrap_or_default(), "{}".to_owned()] {
+    let without_texts = without_texts(&sample(&loaded.input(), 0));
+    let mut first = None;
+    for message in [
+        serde_json::to_string(&made_up).unwrap_or_default(),
+        "{}".to_owned(),
+        without_texts.to_string(),
+    ] {
         let Ok(frame) = loaded.request_frame(&message) else {
             continue;
         };
@@ -147,7 +191,7 @@ fn probe_call(
         let answer = match send(endpoint.address, &request, PATIENCE) {
             Ok(answer) => answer,
             Err(error) => {
-                last = error.to_string();
+                first.get_or_insert(error.to_string());
                 continue;
             }
         };
@@ -161,11 +205,24 @@ fn probe_call(
                 return Ok(());
             }
             Some((status, _)) if status == UNIMPLEMENTED && listed.is_none() => return Ok(()),
-            Some((status, message)) => last = format!("grpc-status {status} {message:?}"),
-            None => last = format!("HTTP status {} without grpc-status", answer.status),
-        }
+            Some((status, message)) => first.get_or_insert_with(|| format!("grpc-status {status} {message:?}")),
+            None => first.get_or_insert_with(|| format!("HTTP status {} without grpc-status", answer.status)),
+        };
     }
-    Err(NotCalled::Refused(last))
+    Err(NotCalled::Refused(first.unwrap_or_default()))
+}
+
+/// A message without its texts, some of which name what the server does not have.
+fn without_texts(message: &Value) -> Value {
+    let Value::Object(fields) = message else {
+        return message.clone();
+    };
+    let fields = fields.iter().filter(|(_, value)| !value.is_string());
+    Value::Object(
+        fields
+            .map(|(name, value)| (name.clone(), without_texts(value)))
+            .collect(),
+    )
 }
 
 fn declare(call: &proto::Call, operation: GrpcOperation, listed: Option<bool>, probed: &mut ProbedServer) {
@@ -175,7 +232,7 @@ fn declare(call: &proto::Call, operation: GrpcOperation, listed: Option<bool>, p
     }
     let mut taken = probed.operations.keys().cloned().collect();
     let name = unique_name(&slug(call.method()), &mut taken);
-    let by = match (&call.file, listed) {
+    let by = match (&operation.proto, listed) {
         (Some(file), Some(_)) => format!("{}, and server reflection", file.proto),
         (Some(file), None) => file.proto.clone(),
         (None, _) => "server reflection".to_owned(),
@@ -213,7 +270,46 @@ fn value(field: &FieldDescriptor, depth: usize) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::{about_refused, about_unread};
+    use super::*;
+
+    #[test]
+    fn methods_that_change_data_are_told_by_their_first_word() {
+        for name in [
+            "CreateStore",
+            "Write",
+            "Register",
+            "upload_file",
+            "BatchUpdate",
+            "setKey",
+            "Place2",
+            "Charge",
+        ] {
+            assert!(CHANGING.is_match(name) && !DESTROYING.is_match(name), "{name}");
+        }
+        for name in ["DeleteStore", "EmptyCart", "BatchRemoveItems", "Shutdown"] {
+            assert!(CHANGING.is_match(name) && DESTROYING.is_match(name), "{name}");
+        }
+        for name in [
+            "Get",
+            "ListAddresses",
+            "Settings",
+            "Address",
+            "SayHello",
+            "BatchGet",
+            "Stored",
+            "Check",
+            "Sendable",
+        ] {
+            assert!(!CHANGING.is_match(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_tried_without_its_texts() {
+        let message = serde_json::json!({"size": 1, "token": "world", "context": {"tenant": "world", "depth": 1}});
+        let without = serde_json::json!({"size": 1, "context": {"depth": 1}});
+        assert_eq!(without_texts(&message), without);
+    }
 
     #[test]
     fn files_that_cannot_be_read_are_one_question_whatever_they_declare() {

@@ -176,25 +176,41 @@ pub(super) fn probe(
     };
     let (setting, running, unmigrated) = start(&launcher, files, program, &mut draft)?;
     let asked = draft.front.env.keys().filter(|name| !program.env.contains_key(*name));
-    let evidence = evidence_of(&setting, &running, took, &asked.map(String::as_str).collect::<Vec<_>>());
-    let mut probed = ProbedServer::new(declared_with(&draft, &setting), evidence);
-    probed.questions.extend(running.unmeasured());
-    probed.questions.extend(unmigrated);
-    let routes = http::known_routes(&launcher.output(), files, program);
-    let ask = || {
+    let asked: Vec<&str> = asked.map(String::as_str).collect();
+    let ask = |setting: &PortSetting, running: Running| {
+        let evidence = evidence_of(setting, &running, took, &asked);
+        let mut probed = ProbedServer::new(declared_with(&draft, setting), evidence);
+        probed.questions.extend(running.unmeasured());
+        probed.questions.extend(unmigrated.clone());
+        let routes = http::known_routes(&launcher.output(), files, program);
         let least = Duration::from_secs((running.listened_after.as_secs() + 1) * 4);
         let supervised = Supervised::new(&launcher, probed.server.clone(), running);
         probe_running(&supervised, &routes, calls, &mut probed)?;
         supervised.stop();
         probed.server.front.ready_timeout = Span(least.max(READY_AT_LEAST));
-        confirm(&launcher, &mut probed)
+        confirm(&launcher, &mut probed)?;
+        Ok(probed)
     };
+    let others = running.other_ports();
+    let failure: ProbeFailure = match ask(&setting, running) {
+        Ok(probed) => return Ok(probed),
+        Err(why) => why,
+    };
+    for port in others.into_iter().filter(|_| !context.interrupt.is_requested()) {
+        let own = setting.at_own(port);
+        let Ok(mut running) = launcher.start(&declared_with(&draft, &own)) else {
+            continue;
+        };
+        running.tried = setting.names();
+        if let Ok(probed) = ask(&own, running) {
+            return Ok(probed);
+        }
+    }
     // It listened when it was started in this way.
-    ask().map_err(|why| ProbeFailure {
+    Err(ProbeFailure {
         way: Some(setting),
-        ..why
-    })?;
-    Ok(probed)
+        ..failure
+    })
 }
 
 /// Finds how the program starts; where it does not, after the example of its environment was copied; where its migration fails, without

@@ -88,23 +88,33 @@ impl Launcher<'_> {
         let mut longest = Duration::ZERO;
         let mut ways = settings.to_vec();
         let mut waiting: VecDeque<PortSetting> = ways.clone().into();
-        let mut has_argument = false;
+        let (mut has_argument, mut has_waited) = (false, false);
         let mut said = String::new();
         loop {
             if waiting.is_empty() && own.is_none() {
-                let asked = asked_for(&std::mem::take(&mut said), known, &draft.front.env);
-                if !asked.is_empty() {
-                    draft.front.env.extend(asked);
-                    waiting = ways.clone().into();
+                let may_take_argument = !has_argument && longest <= AT_ONCE;
+                let said = std::mem::take(&mut said);
+                let mut arguments = serving_commands(&self.output());
+                // A program that lists its commands may need nothing but one of them.
+                if may_take_argument && !arguments.is_empty() {
                     failed = None;
+                } else {
+                    arguments.clear();
+                    let asked = asked_for(&said, known, &draft.front.env);
+                    if !asked.is_empty() {
+                        draft.front.env.extend(asked);
+                        waiting = ways.clone().into();
+                        failed = None;
+                    } else if may_take_argument {
+                        arguments.insert(FOLDER.into());
+                    }
                 }
-            }
-            if waiting.is_empty() && !has_argument && own.is_none() && longest <= AT_ONCE {
-                has_argument = true;
-                let arguments = serving_commands(&self.output()).into_iter().chain([FOLDER.to_owned()]);
-                let with = |argument: String| settings.iter().map(move |setting| setting.after(&argument));
-                ways = arguments.flat_map(with).collect();
-                waiting = ways.clone().into();
+                if !arguments.is_empty() {
+                    has_argument = true;
+                    let with = |argument: String| settings.iter().map(move |setting| setting.after(&argument));
+                    ways = arguments.into_iter().flat_map(with).collect();
+                    waiting = ways.clone().into();
+                }
             }
             let Some(setting) = waiting.pop_front() else { break };
             let began = Instant::now();
@@ -121,9 +131,18 @@ impl Launcher<'_> {
                     tried.push(setting.names());
                     running.stop();
                 }
-                // A program that runs and does not listen waits for something else than its port.
-                Err(reason) if self.context.interrupt.is_requested() || reason.starts_with(DOES_NOT_LISTEN) => {
-                    return Err(failed.unwrap_or(reason).into());
+                Err(reason) if self.context.interrupt.is_requested() => return Err(failed.unwrap_or(reason).into()),
+                // A program that runs and does not listen waits for something else than its port: perhaps at a place that the
+                // repository names. This is tried once, because it takes long.
+                Err(reason) if reason.starts_with(DOES_NOT_LISTEN) => {
+                    let asked = asked_for(&self.output(), known, &draft.front.env);
+                    if has_waited || asked.is_empty() {
+                        return Err(failed.unwrap_or(reason).into());
+                    }
+                    has_waited = true;
+                    draft.front.env.extend(asked);
+                    waiting = ways.clone().into();
+                    failed.get_or_insert(reason);
                 }
                 Err(reason) => {
                     failed.get_or_insert(reason);
@@ -290,10 +309,15 @@ impl Running {
         self.at.port() == self.port && reaches(&self.at)
     }
 
+    /// The ports that are not asked.
+    pub(super) fn other_ports(&self) -> BTreeSet<u16> {
+        let all = self.listens.iter().map(SocketAddr::port);
+        all.filter(|port| *port != self.port).collect()
+    }
+
     /// The remark on its other ports, which are not measured.
     pub(super) fn unmeasured(&self) -> Option<String> {
-        let mut others: BTreeSet<u16> = self.listens.iter().map(SocketAddr::port).collect();
-        others.remove(&self.port);
+        let others = self.other_ports();
         let list = others.iter().map(u16::to_string).collect::<Vec<_>>().join(" and ");
         let question = "too: is that to be measured? Then declare a second server with that port";
         (!list.is_empty()).then(|| format!("it listens on port {list} {question}"))
