@@ -4,13 +4,16 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
+use prost_reflect::{
+    DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor, ReflectMessage,
+};
 use regex::Regex;
 use serde_json::Value;
 
 use super::{ProbeContext, ProbedServer, tells_of_this_machine};
 use crate::files::pattern;
 use crate::probe::candidates::some_of;
+use crate::probe::http::about_empty;
 use crate::probe::speak::PATIENCE;
 use crate::program::{slug, unique_name};
 use crate::proto;
@@ -201,6 +204,8 @@ fn probe_call(
                 let messages = loaded.response(&answer.body).unwrap_or_default();
                 let expected = messages.first().and_then(|message| serde_json::to_string(message).ok());
                 operation.expected_message = expected.filter(|message| !tells_of_this_machine(message));
+                let lacks_items = messages.first().is_some_and(lacks_items) && probed.operations.len() < MOST;
+                probed.questions.extend(lacks_items.then(|| about_empty(&call.call)));
                 declare(call, operation, listed, probed);
                 return Ok(());
             }
@@ -223,6 +228,12 @@ fn without_texts(message: &Value) -> Value {
             .map(|(name, value)| (name.clone(), without_texts(value)))
             .collect(),
     )
+}
+
+/// Whether a message has a list, and nothing in it.
+fn lacks_items(message: &DynamicMessage) -> bool {
+    let kind = message.descriptor();
+    message.fields().next().is_none() && kind.fields().any(|field| field.is_list())
 }
 
 fn declare(call: &proto::Call, operation: GrpcOperation, listed: Option<bool>, probed: &mut ProbedServer) {
@@ -302,6 +313,18 @@ mod tests {
         ] {
             assert!(!CHANGING.is_match(name), "{name}");
         }
+    }
+
+    #[test]
+    fn an_empty_list_has_no_items_and_a_message_without_one_none_to_lack() {
+        let read = |name: &str, json: &str| {
+            let kind = DescriptorPool::global().get_message_by_name(name).unwrap();
+            let mut text = serde_json::Deserializer::from_str(json);
+            DynamicMessage::deserialize(kind, &mut text).unwrap()
+        };
+        assert!(lacks_items(&read("google.protobuf.ListValue", "[]")));
+        assert!(!lacks_items(&read("google.protobuf.ListValue", "[1]")));
+        assert!(!lacks_items(&read("google.protobuf.Empty", "{}")));
     }
 
     #[test]

@@ -189,6 +189,11 @@ fn lacks_items(body: &str) -> bool {
     }
 }
 
+/// The question about an answer without items.
+pub(super) fn about_empty(request: &str) -> String {
+    format!("{request} answers with an empty list: is it to be measured with data? Then fill its store first")
+}
+
 /// What `/` answered, for a server without a good response: its status and the beginning of a text.
 pub(super) fn answer_of_root(address: &str, protocol: Protocol) -> String {
     const SHOWN: usize = 120;
@@ -468,9 +473,7 @@ fn declare(one: Good, probed: &mut ProbedServer) {
     };
     if body.as_deref().is_some_and(lacks_items) {
         let request = format!("{} {}", one.request.method, one.request.path);
-        probed.questions.push(format!(
-            "{request} answers with an empty list: is it to be measured with data? Then fill its store first"
-        ));
+        probed.questions.push(about_empty(&request));
     }
     let (shortest, longest) = one.lengths;
     if (longest - shortest) * LENGTHS_DIFFER_BY > longest {
