@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use wirebench_engine::measure::thread_cpu::{self, ProcessCpu, ThreadCpu};
+use wirebench_engine::measure::usage_reader::own_memory;
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
 /// Prints what [`Reading::parse`] reads: of every process its control groups, `stat`, resident memory, and the run time of each
 /// thread. The containers of the pod share their processes; those of the reading container itself have its own control groups.
 pub(crate) const SCRIPT: &str = "cd /proc; echo own; cat self/cgroup; for p in [0-9]*; do \
-    echo \"process $p\"; cat $p/cgroup $p/stat 2>/dev/null; while read -r k v u; do case $k in VmRSS:|VmHWM:) echo $k $v;; esac; \
+    echo \"process $p\"; cat $p/cgroup $p/stat 2>/dev/null; while read -r k v u; do case $k in VmRSS:|VmHWM:|RssFile:) echo $k $v;; esac; \
     done <$p/status 2>/dev/null; for t in $p/task/*; do read -r n w <$t/schedstat && echo \"thread ${t##*/} $n\"; done 2>/dev/null; \
     done; true";
 
@@ -50,7 +51,7 @@ impl Reading {
             };
             let used = Used {
                 rss_bytes: memory("VmRSS:").unwrap_or(0),
-                peak_rss_bytes: memory("VmHWM:").unwrap_or(0),
+                peak_rss_bytes: own_memory(memory("VmHWM:").unwrap_or(0), memory("RssFile:")),
                 cpu,
             };
             Some((used.cpu.key(), used))
@@ -123,7 +124,7 @@ mod tests {
     fn text(user: u64, start: u64) -> String {
         format!(
             "own\n4:memory:/pod/meter\n0::/\nprocess 1\n4:memory:/pod/pause\n0::/\n1 (pause) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0\n\
-             process 7\n4:memory:/pod/server\n0::/\n7 (gate) way) S 0 7 7 0 -1 0 0 0 0 0 {user} 30 0 0 20 0 2 0 {start} 9 9\nVmHWM: 4000\nVmRSS: 3000\n\
+             process 7\n4:memory:/pod/server\n0::/\n7 (gate) way) S 0 7 7 0 -1 0 0 0 0 0 {user} 30 0 0 20 0 2 0 {start} 9 9\nVmHWM: 4000\nVmRSS: 3000\nRssFile: 500\n\
              process 9\n4:memory:/pod/meter\n0::/\n9 (sh) S 0 7 7 0 -1 0 0 0 0 0 77 77 0 0 20 0 2 0 60 9 9\nVmHWM: 1\nVmRSS: 1\n"
         )
     }
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(found[0].cpu_ns, Some(expected));
         assert_eq!(
             (found[0].peak_rss_bytes, found[0].rss_bytes),
-            (Some(4_096_000), Some(3_072_000))
+            (Some(3_584_000), Some(3_072_000))
         );
     }
 

@@ -106,7 +106,7 @@ pub struct Round {
     pub driver_busy_permille: Option<u32>,
     /// Which side held the throughput back.
     pub bound: Option<Bound>,
-    /// The server's largest resident memory since its start, all its processes.
+    /// The server's largest resident memory since its start without pages of files, all its processes.
     pub server_peak_rss_bytes: Option<u64>,
     /// The CPU time, memory and connections of each process of the server during the load: the front first, then the tiers,
     /// nearest first; empty where processes cannot be watched.
@@ -237,7 +237,7 @@ pub struct ProcessUsage {
     pub name: String,
     /// CPU time during the load.
     pub cpu_ns: Option<CpuTime>,
-    /// Largest resident memory since its start.
+    /// Largest resident memory since its start without pages of files.
     pub peak_rss_bytes: Option<u64>,
     /// Resident memory at the end of the load.
     pub rss_bytes: Option<u64>,

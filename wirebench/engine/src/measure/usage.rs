@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use procfs::process::{FDTarget, Process, Stat, Status, Task, all_processes};
 use procfs::{CurrentSI, KernelStats};
 
-use crate::measure::usage_reader::{CpuUsed, UsageReader};
+use crate::measure::usage_reader::{CpuUsed, UsageReader, own_memory};
 
 /// The processes of one or more process groups, and those that descend from them, whose usage is read.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl UsageReader for LocalUsage {
     }
 
     fn peak_rss_bytes(&self) -> Option<u64> {
-        self.memory(|status| status.vmhwm)
+        self.memory(|status| Some(own_memory(status.vmhwm?, status.rssfile)))
     }
 
     fn rss_bytes(&self) -> Option<u64> {
@@ -242,6 +242,29 @@ mod tests {
         drop(child.stdin.take());
         child.wait().unwrap();
         assert!(used.run_ns >= 200_000_000, "{used:?}");
+    }
+
+    #[test]
+    fn pages_of_files_are_no_memory_of_the_process() {
+        use crate::measure::usage_reader::UsageReader as _;
+        use std::io::{BufRead as _, BufReader};
+
+        let script = "import mmap, sys, tempfile\n\
+            with tempfile.TemporaryFile() as file:\n    file.write(bytes(64 << 20))\n    file.flush()\n    \
+            pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)\n    sum(pages[::4096])\n    own = bytes([1]) * (8 << 20)\n    \
+            print(1, flush=True)\n    sys.stdin.read()\n";
+        let mut child = python(script);
+        BufReader::new(child.stdout.take().unwrap())
+            .lines()
+            .next()
+            .unwrap()
+            .unwrap();
+        let usage = super::LocalUsage::leader(child.id().try_into().unwrap());
+        let (peak, all) = (usage.peak_rss_bytes().unwrap() >> 20, usage.rss_bytes().unwrap() >> 20);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        // The file's content was once in the program's own memory, too.
+        assert!(all >= 72 && (8..72).contains(&peak), "{peak} MiB of {all} MiB");
     }
 
     #[test]

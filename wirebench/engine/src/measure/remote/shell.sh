@@ -123,7 +123,7 @@ cpu() {
 # memory PID… → lines of their status
 memory() {
   for pid; do
-    grep -E '^Vm(HWM|RSS):' "/proc/$pid/status" 2>/dev/null
+    grep -E '^(VmHWM|VmRSS|RssFile):' "/proc/$pid/status" 2>/dev/null
   done
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::measure::remote::process::Process;
 use crate::measure::remote::shell::Shell;
 use crate::measure::thread_cpu::{self, ProcessCpu, ThreadCpu};
-use crate::measure::usage_reader::{CpuUsed, UsageReader};
+use crate::measure::usage_reader::{CpuUsed, UsageReader, own_memory};
 
 type Threads = HashMap<(u32, u64), ThreadCpu>;
 
@@ -81,7 +81,7 @@ impl UsageReader for RemoteUsage {
     }
 
     fn peak_rss_bytes(&self) -> Option<u64> {
-        self.memory("VmHWM:")
+        Some(own_memory(self.memory("VmHWM:")?, self.memory("RssFile:")))
     }
 
     fn rss_bytes(&self) -> Option<u64> {
