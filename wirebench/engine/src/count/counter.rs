@@ -352,8 +352,8 @@ impl Counter<'_> {
             run.requests,
             number
         ));
-        let began = Instant::now();
         let beside_others = alone.read().expect("no holder of this lock panics");
+        let began = Instant::now();
         let mut ended = self.make(&run, &folder);
         drop(beside_others);
         // On a busy machine a run sometimes fails, and beside others a server whose second port is fixed. A failure alone, or one

@@ -248,7 +248,12 @@ fn last_lines(text: &str) -> String {
     // A line of data may be as long as the whole file.
     const LONGEST: usize = 500;
     let text = anstream::adapter::strip_str(text).to_string();
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    // Valgrind's own lines, `==PID== …`, say nothing of the program.
+    let pid = |line: &str| line.strip_prefix("==")?.split_once("==")?.0.parse::<u32>().ok();
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && pid(line).is_none());
     let lines: Vec<String> = lines.map(|line| line.chars().take(LONGEST).collect()).collect();
     let last = lines.len().saturating_sub(LINES);
     match lines.iter().rposition(|line| CAUSE.is_match(line)) {
@@ -304,6 +309,11 @@ mod tests {
         );
         assert!(last_lines(&maven).starts_with("[ERROR] Failed to execute goal a:b: no host / [ERROR] / "));
         assert_eq!(last_lines("a\n\nb\n\x1b[34mc\x1b[0m\nd\ne\n"), "b / c / d / e");
-        assert_eq!(last_lines(""), "");
+        let valgrind = "==77== Callgrind, a call-graph generating cache profiler\n==77==\n";
+        assert_eq!(
+            last_lines(&format!("{valgrind}no port\n==77== I   refs:      91,790,107\n")),
+            "no port"
+        );
+        assert_eq!(last_lines(valgrind), "");
     }
 }

@@ -8,9 +8,8 @@ use wirebench_record::reason::MetricReason;
 
 /// The rounding error of the logarithm of a ratio of two equal numbers.
 const ROUNDING: f64 = 1e-9;
-/// A metric that must stay exactly equal (a margin of 0) is unchanged only if its spread excludes a worsening of this size,
-/// percent.
-const EXACT_OPEN_PERCENT: f64 = 5.0;
+/// Figures that vary by more than the margin, around no change, are unchanged only if a worsening of this size is excluded, percent.
+const OPEN_PERCENT: f64 = 5.0;
 
 /// A counted figure of one side.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -102,10 +101,19 @@ impl Change {
             Verdict::Regressed
         } else if -self.high >= margin - ROUNDING && -self.high > ROUNDING {
             Verdict::Improved
-        } else if self.high >= log(open_percent(margin_percent)) - ROUNDING {
+        } else if self.high >= log(self.open_percent(margin_percent)) - ROUNDING {
             Verdict::Inconclusive
         } else {
             Verdict::Unchanged
+        }
+    }
+
+    /// The worsening that must be excluded to be unchanged, percent: the margin if all of the range is a worsening.
+    fn open_percent(&self, margin_percent: f64) -> f64 {
+        if margin_percent > 0.0 && self.low > ROUNDING {
+            margin_percent
+        } else {
+            margin_percent.max(OPEN_PERCENT)
         }
     }
 
@@ -133,7 +141,7 @@ impl Change {
                 percent: self.at_most().unwrap_or_default(),
             },
             _ => MetricReason::SpreadTooWide {
-                percent: open_percent(margin),
+                percent: self.open_percent(margin),
             },
         }
     }
@@ -163,15 +171,6 @@ pub(super) fn judge(
         resolvable_percent: if change.both_zero { Some(0.0) } else { percent(smallest) },
         spread_percent: spreads.map(|(one, other)| one.max(other) * 100.0),
         ..unjudged
-    }
-}
-
-/// The worsening from which on a metric is not unchanged, percent.
-fn open_percent(margin_percent: f64) -> f64 {
-    if margin_percent > 0.0 {
-        margin_percent
-    } else {
-        EXACT_OPEN_PERCENT
     }
 }
 
@@ -267,11 +266,12 @@ mod tests {
         let base = counted(10_080.0, 3.0);
         let same = judge(base, base, Some((0.0, 0.0)), 1.0);
         assert_eq!(same.verdict, Verdict::Unchanged);
-        // A change that moves the heap: another state at two layouts of three is no regression, and no all-clear.
+        // A change that moves the heap: another state at two layouts of three is no regression, and the bound says how far it goes.
         let head = [10_120.0, 10_120.0, 10_000.0];
         let range = layout_range(&states, &head).unwrap();
         let moved = judge(base, counted(10_080.0, 3.0), Some(range), 1.0);
-        assert_eq!(moved.verdict, Verdict::Inconclusive);
+        assert_eq!(moved.verdict, Verdict::Unchanged);
+        assert!(moved.worse_at_most_percent.unwrap() > 1.1, "{moved:?}");
         assert!(
             moved.effect_low_percent.unwrap() < -1.1 && moved.effect_high_percent.unwrap() > 1.1,
             "{moved:?}"
@@ -310,7 +310,21 @@ mod tests {
         assert!((percent - 0.25).abs() < 0.01, "{percent}");
         assert_eq!(verdict((4.0, 0.25), (4.0, 0.0), 0.0), Verdict::Inconclusive);
         assert_eq!(verdict((100.0, 0.4), (100.0, 0.4), 1.0), Verdict::Unchanged);
-        assert_eq!(verdict((100.0, 0.6), (100.0, 0.6), 1.0), Verdict::Inconclusive);
+        assert_eq!(
+            verdict((100.0, 0.6), (100.0, 0.6), 1.0),
+            Verdict::Unchanged,
+            "-1.2 to +1.2 %"
+        );
+        assert_eq!(
+            verdict((100.0, 2.6), (100.0, 2.6), 1.0),
+            Verdict::Inconclusive,
+            "-5.1 to +5.3 %"
+        );
+        assert_eq!(
+            verdict((100.0, 0.35), (100.8, 0.35), 1.0),
+            Verdict::Inconclusive,
+            "+0.1 to +1.5 %"
+        );
     }
 
     #[test]
@@ -379,10 +393,12 @@ mod tests {
         }
 
         #[test]
-        fn what_is_called_unchanged_excludes_the_margin(one in figure(), other in figure(), margin in margin()) {
+        fn what_is_called_unchanged_excludes_the_margin_or_contains_no_change_and_excludes_5_percent(one in figure(), other in figure(), margin in margin()) {
             let found = judge(counted(one.0, one.1), counted(other.0, other.1), None, margin);
             if found.verdict == Verdict::Unchanged {
-                prop_assert!(found.worse_at_most_percent.unwrap() < margin.max(EXACT_OPEN_PERCENT));
+                let least = found.effect_low_percent.unwrap_or(f64::NEG_INFINITY);
+                let excluded = if margin > 0.0 && least > 1e-6 { margin } else { margin.max(OPEN_PERCENT) };
+                prop_assert!(found.worse_at_most_percent.unwrap() < excluded);
             }
             for number in [found.effect_percent, found.effect_low_percent, found.effect_high_percent, found.worse_at_most_percent, found.resolvable_percent, found.spread_percent] {
                 prop_assert!(number.is_none_or(f64::is_finite));

@@ -142,10 +142,11 @@ impl Instance {
         (status.map_or_else(|error| error.to_string(), describe_exit), output)
     }
 
-    /// The end of its standard error.
+    /// The end of its standard error, or of its standard output if that is empty.
     fn last_output(&self) -> String {
         self.group.fetch_stderr(&self.stderr);
-        tail(&self.stderr)
+        let said = [self.stderr.clone(), self.stderr.with_extension("stdout")].map(|file| tail(&file));
+        said.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
     }
 
     /// Stops it: SIGTERM, then SIGKILL after two seconds.
