@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::proto;
@@ -98,11 +98,7 @@ pub(super) fn redirect(address: &str) -> Option<String> {
 
 /// A GET without headers.
 pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireResponse, ProbeError> {
-    get_with_ca(address, protocol, path, None)
-}
-
-fn get_with_ca(address: &str, protocol: Protocol, path: &str, ca: Option<PathBuf>) -> Result<WireResponse, ProbeError> {
-    send(address, &WireRequest::get(protocol, path.into(), ca), PATIENCE)
+    send(address, &WireRequest::get(protocol, path.into(), None), PATIENCE)
 }
 
 /// A connection on which a GET of `/` was sent.
@@ -174,7 +170,8 @@ fn has_bare_status(head: &str) -> bool {
 /// after that.
 fn has_tls(address: &str, tls: &TlsFiles) -> bool {
     use rustls::Error::{AlertReceived, InvalidCertificate};
-    match get_with_ca(address, Protocol::Https, "/", Some(tls.certificate())) {
+    let request = WireRequest::get(Protocol::Https, "/".into(), Some(tls.certificate()));
+    match send(address, &request, PATIENCE) {
         Ok(_) => true,
         Err(ProbeError::Tls(error)) => {
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref());

@@ -58,6 +58,16 @@ pub(super) struct Running {
     pub(super) tried: String,
 }
 
+/// What a program that ended is started with next.
+enum NextTry {
+    /// One of the commands that it listed.
+    Commands(BTreeSet<String>),
+    /// Variables that it asked for.
+    Variables(BTreeMap<String, String>),
+    /// The folder that it is started in, as an argument.
+    Folder,
+}
+
 impl Launcher<'_> {
     pub(super) fn launch_context(&self) -> LaunchContext<'_> {
         LaunchContext {
@@ -93,22 +103,21 @@ impl Launcher<'_> {
         loop {
             if waiting.is_empty() && own.is_none() {
                 let may_take_argument = !has_argument && longest <= AT_ONCE;
-                let said = std::mem::take(&mut said);
-                let mut arguments = serving_commands(&self.output());
-                // A program that lists its commands may need nothing but one of them.
-                if may_take_argument && !arguments.is_empty() {
-                    failed = None;
-                } else {
-                    arguments.clear();
-                    let asked = asked_for(&said, known, &draft.front.env);
-                    if !asked.is_empty() {
+                let next = self.next_try(&std::mem::take(&mut said), known, &draft.front.env, may_take_argument);
+                let arguments = match next {
+                    Some(NextTry::Commands(listed)) => {
+                        failed = None;
+                        listed
+                    }
+                    Some(NextTry::Variables(asked)) => {
+                        failed = None;
                         draft.front.env.extend(asked);
                         waiting = ways.clone().into();
-                        failed = None;
-                    } else if may_take_argument {
-                        arguments.insert(FOLDER.into());
+                        BTreeSet::new()
                     }
-                }
+                    Some(NextTry::Folder) => [FOLDER.to_owned()].into(),
+                    None => BTreeSet::new(),
+                };
                 if !arguments.is_empty() {
                     has_argument = true;
                     let with = |argument: String| settings.iter().map(move |setting| setting.after(&argument));
@@ -160,6 +169,26 @@ impl Launcher<'_> {
         }
         let at = running.at;
         Err(format!("it listens on another port at each start, the last time on {at}").into())
+    }
+
+    /// What is left to try after every way to start it failed; `None` at the end.
+    fn next_try(
+        &self,
+        said: &str,
+        known: &BTreeMap<String, String>,
+        has: &BTreeMap<String, String>,
+        may_take_argument: bool,
+    ) -> Option<NextTry> {
+        let listed = serving_commands(&self.output());
+        // It may need nothing but one of its commands.
+        if may_take_argument && !listed.is_empty() {
+            return Some(NextTry::Commands(listed));
+        }
+        let asked = asked_for(said, known, has);
+        if !asked.is_empty() {
+            return Some(NextTry::Variables(asked));
+        }
+        may_take_argument.then_some(NextTry::Folder)
     }
 
     /// Starts it and waits until it listens.
