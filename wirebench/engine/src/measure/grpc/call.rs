@@ -34,7 +34,7 @@ impl Call {
         };
         let (set, is_in_files, missing) = match &operation.proto {
             Some(ProtoFile { proto, proto_root }) => {
-                let compiled = proto_file::compile(&root.join(proto), &root.join(proto_root));
+                let compiled = proto_file::compile(&root.join(proto), &root.join(proto_root), root);
                 let compiled = compiled.map_err(|error| failed(error.to_string()))?;
                 let missing = format!("declares no method {call}");
                 (compiled.set, !compiled.is_partial, missing)

@@ -1,7 +1,7 @@
 //! A .proto file, compiled even if files that it imports are not in the repository: annotations for gateways, documentation and
 //! validation are often fetched only where code is generated.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet,
@@ -15,22 +15,26 @@ use protox::file::{File, FileResolver, GoogleFileResolver, IncludeFileResolver};
 pub(super) struct Compiled {
     /// The descriptors, imported files before those that import them.
     pub set: FileDescriptorSet,
-    /// Whether an import is missing. Then `set` has an empty file in its place, and no custom options: messages do not depend on
-    /// them.
+    /// Whether an import is not below the root. Then `set` has a file of the project in its place, or an empty one, and no custom
+    /// options: messages do not depend on them.
     pub is_partial: bool,
 }
 
-/// Compiles `file`; its imports are below `root`.
+/// Compiles `file`; its imports are below `root`, or else below `project`, where the first folders of their names may be missing: a
+/// repository `etcd` imports `etcd/api/kv.proto`.
 ///
 /// # Errors
 /// When a file is not valid, or a type is used whose file is missing.
-pub(super) fn compile(file: &Path, root: &Path) -> Result<Compiled, protox::Error> {
+pub(super) fn compile(file: &Path, root: &Path, project: &Path) -> Result<Compiled, protox::Error> {
     let missing = match protox::compile([file], [root]) {
         Ok(set) => return Ok(Compiled { set, is_partial: false }),
         Err(error) if error.is_file_not_found() && file.is_file() => error,
         Err(error) => return Err(error),
     };
-    let mut compiler = Compiler::with_file_resolver(Lenient(IncludeFileResolver::new(root.to_owned())));
+    let mut compiler = Compiler::with_file_resolver(Lenient {
+        below: IncludeFileResolver::new(root.to_owned()),
+        project: project.to_owned(),
+    });
     // A type of the missing file is used after all: its absence is the reason.
     let compiled = compiler.include_imports(true).open_file(file).map_err(|_| missing)?;
     Ok(Compiled {
@@ -40,16 +44,35 @@ pub(super) fn compile(file: &Path, root: &Path) -> Result<Compiled, protox::Erro
 }
 
 /// Finds files without their custom options, and an empty file for one that is missing.
-struct Lenient(IncludeFileResolver);
+struct Lenient {
+    below: IncludeFileResolver,
+    project: PathBuf,
+}
+
+impl Lenient {
+    fn find(&self, name: &str) -> Result<File, protox::Error> {
+        let missing = match self.below.open_file(name) {
+            Err(error) if error.is_file_not_found() => error,
+            found => return found,
+        };
+        let suffixes = name.match_indices('/').map(|(slash, _)| &name[slash + 1..]);
+        let mut places = std::iter::once(name)
+            .chain(suffixes)
+            .map(|name| self.project.join(name));
+        match places.find(|place| place.is_file()) {
+            Some(place) => File::open(name, &place),
+            None => GoogleFileResolver::new().open_file(name).map_err(|_| missing),
+        }
+    }
+}
 
 impl FileResolver for Lenient {
     fn resolve_path(&self, path: &Path) -> Option<String> {
-        self.0.resolve_path(path)
+        self.below.resolve_path(path)
     }
 
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        let standard = || GoogleFileResolver::new().open_file(name);
-        let mut described = match self.0.open_file(name).or_else(|error| standard().map_err(|_| error)) {
+        let mut described = match self.find(name) {
             Ok(file) => file.file_descriptor_proto().clone(),
             Err(error) if error.is_file_not_found() => FileDescriptorProto {
                 name: Some(name.to_owned()),
@@ -119,7 +142,8 @@ mod tests {
         for (name, text) in beside.iter().chain(&[("s.proto", text)]) {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let compiled = compile(&folder.path().join("s.proto"), folder.path()).map_err(|error| error.to_string())?;
+        let compiled =
+            compile(&folder.path().join("s.proto"), folder.path(), folder.path()).map_err(|error| error.to_string())?;
         let pool = DescriptorPool::from_file_descriptor_set(compiled.set).map_err(|error| error.to_string())?;
         Ok((pool, compiled.is_partial))
     }
@@ -160,6 +184,14 @@ mod tests {
     }
 
     #[test]
+    fn an_import_that_begins_with_the_repositorys_name_is_found_in_it() {
+        let named = SERVICE.replace("\"money.proto\"", "\"github.com/shop/money.proto\"");
+        assert_ne!(named, SERVICE);
+        let (pool, is_partial) = compiled(&named, &[MONEY]).unwrap();
+        assert!(is_partial && pool.get_message_by_name("shop.Money").is_some());
+    }
+
+    #[test]
     fn a_missing_file_whose_type_is_used_is_named() {
         let missing = compiled(SERVICE, &[]).unwrap_err();
         assert!(missing.contains("annotations.proto"), "{missing}");
@@ -169,6 +201,6 @@ mod tests {
         let broken = compiled("message {", &[]).unwrap_err();
         assert!(!broken.contains("not found"), "{broken}");
         let alone = Path::new("nowhere");
-        assert!(compile(&alone.join("a.proto"), alone).is_err());
+        assert!(compile(&alone.join("a.proto"), alone, alone).is_err());
     }
 }
