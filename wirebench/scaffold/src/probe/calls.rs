@@ -30,12 +30,15 @@ use wirebench_engine::measure::wire::grpc_request;
 const MOST: usize = 3;
 /// Nested messages below this depth are left empty.
 const DEEPEST: usize = 4;
-/// Methods that change data, by their first word.
-static CHANGING: LazyLock<Regex> = LazyLock::new(|| beginning(&format!("{DESTROYS}|{CHANGES}")));
-static DESTROYING: LazyLock<Regex> = LazyLock::new(|| beginning(DESTROYS));
-const DESTROYS: &str = "Clear|Delete|Destroy|Drop|Empty|Evict|Flush|Kill|Purge|Remove|Reset|Restart|Revoke|Shutdown|Stop|Terminate|Truncate|Wipe";
-const CHANGES: &str = "Add|Append|Cancel|Charge|Create|Import|Insert|Move|Patch|Place|Publish|Put|Register|Save|Send|Set|Store|Update|\
-                       Upload|Upsert|Write";
+/// Words in the names of methods that take data away, or end something.
+const DESTROYING: &str = "clear compact defragment delete destroy disable drop empty evict flush kill purge remove reset restart revoke \
+                          shutdown stop terminate truncate wipe";
+/// Words in the names of methods that add or change data.
+const CHANGING: &str = "add append cancel change charge create downgrade enable grant import insert move patch place promote publish put register save \
+                        send set store update upgrade upload upsert write";
+/// First words of methods that only read, whatever they read.
+const READING: &str = "check count describe exists fetch find get has is list lookup query read search";
+static WORD: LazyLock<Regex> = LazyLock::new(|| pattern("[A-Z]*[a-z0-9]+|[A-Z]+"));
 /// grpc-status of a method that the server does not have.
 const UNIMPLEMENTED: &str = "12";
 
@@ -76,11 +79,11 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
             )),
         }
     }
-    let (reading, mut changing): (Vec<_>, Vec<_>) = all.into_iter().partition(|call| !CHANGING.is_match(call.method()));
+    let (reading, mut changing): (Vec<_>, Vec<_>) = all.into_iter().partition(|call| !is_changing(call.method()));
     probe_all(&reading, probed);
     if probed.operations.is_empty() {
         // Some services do nothing else. What was destroyed would be lost.
-        let is_destroying = |call: &proto::Call| DESTROYING.is_match(call.method());
+        let is_destroying = |call: &proto::Call| has_word_of(DESTROYING, call.method());
         let (destroying, rest): (Vec<_>, Vec<_>) = changing.into_iter().partition(is_destroying);
         probe_all(&rest, probed);
         changing = destroying;
@@ -99,9 +102,16 @@ fn about_changing<'c>(calls: impl Iterator<Item = &'c proto::Call>) -> Option<St
     (!list.is_empty()).then(|| format!("{question}: {list}"))
 }
 
-/// Names that begin with one of these words.
-fn beginning(words: &str) -> Regex {
-    pattern(&format!("^(?i:Batch)?_?(?i:{words})(?:[A-Z0-9_]|$)"))
+/// Whether a method changes data, by its name.
+fn is_changing(method: &str) -> bool {
+    let first = WORD.find(method).map_or("", |word| word.as_str());
+    !has_word_of(READING, first) && (has_word_of(CHANGING, method) || has_word_of(DESTROYING, method))
+}
+
+/// Whether one of the words is in a name such as `MemberRemove` or `remove_member`.
+fn has_word_of(words: &str, name: &str) -> bool {
+    let mut named = WORD.find_iter(name).map(|word| word.as_str());
+    named.any(|named| words.split(' ').any(|word| word.eq_ignore_ascii_case(named)))
 }
 
 /// Why a method is not measured.
@@ -284,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_that_change_data_are_told_by_their_first_word() {
+    fn methods_that_change_data_are_told_by_their_words() {
         for name in [
             "CreateStore",
             "Write",
@@ -292,26 +302,33 @@ mod tests {
             "upload_file",
             "BatchUpdate",
             "setKey",
-            "Place2",
+            "MemberAdd",
             "Charge",
         ] {
-            assert!(CHANGING.is_match(name) && !DESTROYING.is_match(name), "{name}");
+            assert!(is_changing(name) && !has_word_of(DESTROYING, name), "{name}");
         }
-        for name in ["DeleteStore", "EmptyCart", "BatchRemoveItems", "Shutdown"] {
-            assert!(CHANGING.is_match(name) && DESTROYING.is_match(name), "{name}");
+        for name in [
+            "DeleteStore",
+            "EmptyCart",
+            "BatchRemoveItems",
+            "MemberRemove",
+            "AuthDisable",
+            "Shutdown",
+        ] {
+            assert!(is_changing(name) && has_word_of(DESTROYING, name), "{name}");
         }
         for name in [
             "Get",
             "ListAddresses",
             "Settings",
-            "Address",
             "SayHello",
             "BatchGet",
             "Stored",
-            "Check",
-            "Sendable",
+            "CheckWrite",
+            "GetDeleted",
+            "Range",
         ] {
-            assert!(!CHANGING.is_match(name), "{name}");
+            assert!(!is_changing(name), "{name}");
         }
     }
 
