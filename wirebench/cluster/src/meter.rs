@@ -49,9 +49,10 @@ impl Reading {
                 let line = part.lines().find_map(|line| line.strip_prefix(name))?;
                 Some(line.trim().parse::<u64>().ok()? * 1024)
             };
+            let own = |name: &str| own_memory(memory(name).unwrap_or(0), memory("RssFile:"));
             let used = Used {
-                rss_bytes: memory("VmRSS:").unwrap_or(0),
-                peak_rss_bytes: own_memory(memory("VmHWM:").unwrap_or(0), memory("RssFile:")),
+                rss_bytes: own("VmRSS:"),
+                peak_rss_bytes: own("VmHWM:"),
                 cpu,
             };
             Some((used.cpu.key(), used))
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(found[0].cpu_ns, Some(expected));
         assert_eq!(
             (found[0].peak_rss_bytes, found[0].rss_bytes),
-            (Some(3_584_000), Some(3_072_000))
+            (Some(3_584_000), Some(2_560_000))
         );
     }
 

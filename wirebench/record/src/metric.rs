@@ -72,7 +72,7 @@ metrics! {
     }
     /// Largest resident memory of the server, bytes.
     PeakRss = "peak_rss" {
-        short: "peak RSS", label: "server peak RSS", head: "RSS", column: Some("peak RSS"),
+        short: "peak memory", label: "server peak memory", head: "memory", column: Some("peak memory"),
         unit: "bytes", notation: Notation::Size, better: Lower, margin_percent: 3.0, gate: Never,
         source: Timed { responses_at_least: 1, read: |round, _| Some(float(round.server_peak_rss_bytes?)) },
     }

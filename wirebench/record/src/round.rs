@@ -239,7 +239,7 @@ pub struct ProcessUsage {
     pub cpu_ns: Option<CpuTime>,
     /// Largest resident memory since its start without pages of files.
     pub peak_rss_bytes: Option<u64>,
-    /// Resident memory at the end of the load.
+    /// Resident memory at the end of the load without pages of files.
     pub rss_bytes: Option<u64>,
     /// Bytes of TCP payload that came in over all its connections, per second; only in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]

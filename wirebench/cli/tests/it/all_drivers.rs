@@ -79,7 +79,7 @@ fn a_quick_run_measures_both_servers_with_every_driver() {
                 let driver_cpu = &round["driver_cpu_ns"];
                 let driver_cpu = ["user", "system"].map(|kind| driver_cpu[kind].as_u64().unwrap());
                 assert!(driver_cpu.iter().sum::<u64>() > 0, "{id}");
-                assert!(round["server_peak_rss_bytes"].as_u64().unwrap() > 1_000_000, "{id}");
+                assert!(round["server_peak_rss_bytes"].as_u64().unwrap() > 100_000, "{id}");
             }
         }
     }

@@ -25,14 +25,14 @@ pub trait UsageReader: Debug + Send + Sync {
     /// Largest resident memory so far, bytes, summed over the processes, without the pages of files ([`own_memory`]).
     fn peak_rss_bytes(&self) -> Option<u64>;
 
-    /// Resident memory now, bytes, summed over the processes.
+    /// Resident memory now, bytes, summed over the processes, without the pages of files.
     fn rss_bytes(&self) -> Option<u64>;
 }
 
-/// The largest resident memory of a process without its pages of files, in the unit of both: how many of those the kernel maps
+/// The resident memory of a process without its pages of files, in the unit of both: how many of those the kernel maps
 /// depends on its page cache, so that two copies of one program differ by more than a tenth.
-pub fn own_memory(peak: u64, files: Option<u64>) -> u64 {
-    peak.saturating_sub(files.unwrap_or(0))
+pub fn own_memory(all: u64, files: Option<u64>) -> u64 {
+    all.saturating_sub(files.unwrap_or(0))
 }
 
 /// CPU time of a group so far.

@@ -130,7 +130,7 @@ fn joined(names: &[String]) -> String {
     }
 }
 
-/// `worse by 2.8 to 7.3 % (10 metrics, 3 series)`, `server peak RSS worse by 8.8 %`; `None` if nothing moved in this direction.
+/// `worse by 2.8 to 7.3 % (10 metrics, 3 series)`, `server peak memory worse by 8.8 %`; `None` if nothing moved in this direction.
 fn part(word: &str, moved: &[&Moved]) -> Option<String> {
     let series: BTreeSet<&str> = moved.iter().map(|one| one.series).collect();
     let metrics: BTreeSet<Option<Metric>> = moved.iter().map(|one| one.metric).collect();
@@ -215,7 +215,7 @@ mod tests {
         ];
         assert_eq!(
             sentence(&all),
-            "http and grpc server peak RSS worse by 8.8 to 9.1 % (2 series), latency p99 better by 7.4 %"
+            "http and grpc server peak memory worse by 8.8 to 9.1 % (2 series), latency p99 better by 7.4 %"
         );
         let names: Vec<String> = (0..5).map(|server| format!("load@s{server}@hey")).collect();
         let many: Vec<Moved> = names.iter().map(|name| one(name, rss, 5.0)).collect();
@@ -239,7 +239,7 @@ mod tests {
         ];
         assert_eq!(
             answer(&rss, "4d57dfc8"),
-            "server peak RSS of http and grpc is 8.8 to 9.1 % larger since 4d57dfc8"
+            "server peak memory of http and grpc is 8.8 to 9.1 % larger since 4d57dfc8"
         );
         let sizes = [
             one("count@http@hey", Some(Metric::BinaryBytes), 70.0),

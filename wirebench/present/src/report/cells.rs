@@ -60,8 +60,8 @@ type Figure = (
 
 const FIGURES: [Figure; 6] = [
     ("CPU per request", cpu_per_request_ns, time),
-    ("peak RSS", |_, process| float(process.peak_rss_bytes), bytes),
-    ("RSS at the end", |_, process| float(process.rss_bytes), bytes),
+    ("peak memory", |_, process| float(process.peak_rss_bytes), bytes),
+    ("memory at the end", |_, process| float(process.rss_bytes), bytes),
     ("received/s", |_, process| float(process.received_bytes_per_s), bytes),
     ("sent/s", |_, process| float(process.sent_bytes_per_s), bytes),
     (

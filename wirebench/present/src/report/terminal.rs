@@ -56,7 +56,7 @@ mod tests {
         let text = include_str!("../../../../results/reference/run.json");
         let run: Run = serde_json::from_str(text).unwrap();
         let (wide, narrow) = (render(&run, None), render(&run, Some(80)));
-        assert!(wide.contains("RSS") && !narrow.contains("RSS"));
+        assert!(wide.contains("memory") && !narrow.contains("memory"));
         assert_eq!(
             wide.lines().count(),
             narrow.lines().count(),

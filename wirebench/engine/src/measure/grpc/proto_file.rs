@@ -87,10 +87,10 @@ impl FileResolver for Lenient {
 
 /// Removes options in parentheses, such as `(google.api.http)`.
 macro_rules! remove_from {
-    ($($described:expr),*) => {
-        $(if let Some(options) = &mut $described.options {
+    ($described:expr) => {
+        if let Some(options) = &mut $described.options {
             options.uninterpreted_option.retain(is_standard);
-        })*
+        }
     };
 }
 

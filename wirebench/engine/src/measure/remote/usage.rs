@@ -85,7 +85,7 @@ impl UsageReader for RemoteUsage {
     }
 
     fn rss_bytes(&self) -> Option<u64> {
-        self.memory("VmRSS:")
+        Some(own_memory(self.memory("VmRSS:")?, self.memory("RssFile:")))
     }
 }
 
