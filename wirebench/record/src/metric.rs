@@ -70,7 +70,7 @@ metrics! {
             read: |round, responses| Some(float(round.driver_cpu_ns?.total()) / responses),
         },
     }
-    /// Largest resident memory of the server, bytes.
+    /// Largest resident memory of the server without pages of files, bytes.
     PeakRss = "peak_rss" {
         short: "peak memory", label: "server peak memory", head: "memory", column: Some("peak memory"),
         unit: "bytes", notation: Notation::Size, better: Lower, margin_percent: 3.0, gate: Never,

@@ -57,8 +57,9 @@ impl LocalUsage {
         })
     }
 
-    fn memory(&self, kib: impl Fn(Status) -> Option<u64>) -> Option<u64> {
-        let sizes = self.processes.iter().filter_map(|process| kib(process.status().ok()?));
+    fn memory(&self, kib: impl Fn(&Status) -> Option<u64>) -> Option<u64> {
+        let own = |status: Status| Some(own_memory(kib(&status)?, status.rssfile));
+        let sizes = self.processes.iter().filter_map(|process| own(process.status().ok()?));
         sizes.reduce(|sum, size| sum + size).map(|sum| sum * 1024)
     }
 }
@@ -92,11 +93,11 @@ impl UsageReader for LocalUsage {
     }
 
     fn peak_rss_bytes(&self) -> Option<u64> {
-        self.memory(|status| Some(own_memory(status.vmhwm?, status.rssfile)))
+        self.memory(|status| status.vmhwm)
     }
 
     fn rss_bytes(&self) -> Option<u64> {
-        self.memory(|status| Some(own_memory(status.vmrss?, status.rssfile)))
+        self.memory(|status| status.vmrss)
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
             }
         }
     };
-    let known = |service: &&String| calls.iter().any(|call| call.call.starts_with(&format!("{service}/")));
+    let known = |service: &&String| calls.iter().any(|call| call.service() == *service);
     let mut all = calls.to_vec();
     for service in reflected.iter().flatten().filter(|service| !known(service)) {
         match reflected_calls(endpoint, service) {
@@ -90,7 +90,7 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
     }
     probed.questions.extend(about_unread(unread));
     probed.questions.extend(about_refused(&refused));
-    let serves = |call: &&proto::Call| reflected.iter().flatten().any(|service| service == call.service());
+    let serves = |call: &&proto::Call| is_listed(call, reflected.as_deref()) == Some(true);
     probed.questions.extend(about_changing(changing.iter().filter(serves)));
 }
 
@@ -100,6 +100,11 @@ fn about_changing<'c>(calls: impl Iterator<Item = &'c proto::Call>) -> Option<St
     let list = some_of(names.into_iter());
     let question = "not called, as it may change data (to measure one, declare it with its message)";
     (!list.is_empty()).then(|| format!("{question}: {list}"))
+}
+
+/// Whether the server's reflection names the service of a method; `None` without reflection.
+fn is_listed(call: &proto::Call, reflected: Option<&[String]>) -> Option<bool> {
+    reflected.map(|all| all.iter().any(|one| one == call.service()))
 }
 
 /// Whether a method changes data, by its name.
@@ -175,7 +180,7 @@ fn probe_call(
     reflected: Option<&[String]>,
     probed: &mut ProbedServer,
 ) -> Result<(), NotCalled> {
-    let listed = reflected.map(|all| all.iter().any(|one| one == call.service()));
+    let listed = is_listed(call, reflected);
     if listed == Some(false) {
         return Ok(());
     }
@@ -188,14 +193,14 @@ fn probe_call(
             .ok_or(why)
     });
     let loaded = loaded.map_err(NotCalled::Unread)?;
-    let made_up = DynamicMessage::deserialize(loaded.input(), sample(&loaded.input(), 0));
+    let sampled = sample(&loaded.input(), 0);
+    let made_up = DynamicMessage::deserialize(loaded.input(), &sampled);
     let made_up = made_up.unwrap_or_else(|_| DynamicMessage::new(loaded.input()));
-    let without_texts = without_texts(&sample(&loaded.input(), 0));
     let mut first = None;
     for message in [
         serde_json::to_string(&made_up).unwrap_or_default(),
         "{}".to_owned(),
-        without_texts.to_string(),
+        without_texts(&sampled).to_string(),
     ] {
         let Ok(frame) = loaded.request_frame(&message) else {
             continue;

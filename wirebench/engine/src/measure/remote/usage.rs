@@ -55,9 +55,14 @@ impl RemoteUsage {
 
     fn memory(&self, key: &str) -> Option<u64> {
         let output = self.query("memory", &self.pids)?;
-        let kib = |line: &str| line.strip_prefix(key)?.split_whitespace().next()?.parse::<u64>().ok();
-        let sum = output.lines().filter_map(kib).reduce(|sum, size| sum + size);
-        sum.map(|sum| sum * 1024)
+        let kib = |line: &str, key: &str| line.strip_prefix(key)?.split_whitespace().next()?.parse::<u64>().ok();
+        let sum = |key: &str| {
+            output
+                .lines()
+                .filter_map(|line| kib(line, key))
+                .reduce(|sum, size| sum + size)
+        };
+        Some(own_memory(sum(key)?, sum("RssFile:")) * 1024)
     }
 }
 
@@ -81,11 +86,11 @@ impl UsageReader for RemoteUsage {
     }
 
     fn peak_rss_bytes(&self) -> Option<u64> {
-        Some(own_memory(self.memory("VmHWM:")?, self.memory("RssFile:")))
+        self.memory("VmHWM:")
     }
 
     fn rss_bytes(&self) -> Option<u64> {
-        Some(own_memory(self.memory("VmRSS:")?, self.memory("RssFile:")))
+        self.memory("VmRSS:")
     }
 }
 
