@@ -130,6 +130,7 @@ fn at_length(folder: &Path, longer: usize) -> PathBuf {
 }
 
 #[test]
+#[ignore = "nightly"]
 fn one_program_at_two_lengths_of_its_path_is_started_from_equal_ones_and_counts_the_same() {
     let bench = Bench::new()
         .file(

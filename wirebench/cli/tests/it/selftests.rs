@@ -24,6 +24,7 @@ fn one_seed_gives_one_answer() {
 
 /// The committed rounds: equal code is flagged as rarely as promised, burnt CPU is found.
 #[test]
+#[ignore = "nightly"]
 fn recorded_rounds_give_the_promised_rates() {
     let all = totals(&["--from", "results/selftest"]);
     assert_eq!(all.len(), 3, "{all:?}");

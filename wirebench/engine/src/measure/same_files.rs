@@ -257,7 +257,8 @@ mod tests {
     /// The committed project in which something was changed.
     fn project(parent: &Path, outside: u8, changes: &[(usize, u8, u8)]) -> PathBuf {
         let root = parent.join("project");
-        let copied = Command::new("cp").arg("-a").args([committed(), &root]).status();
+        // Files are linked: `put` replaces them, and a new file for each name takes most of the time.
+        let copied = Command::new("cp").arg("-al").args([committed(), &root]).status();
         assert!(copied.unwrap().success());
         fs::write(parent.join("outside"), [outside]).unwrap();
         changes.iter().for_each(|one| put(&root, *one));
