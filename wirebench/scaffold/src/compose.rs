@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
-use crate::files::{Files, name_of, pattern};
+use crate::files::{Files, pattern};
 
 /// The compose files that are also read from parent folders.
 pub(super) const NAMES: [&str; 4] = [
@@ -59,12 +59,13 @@ pub(super) struct Composed {
 }
 
 /// Names of compose files, also of those for development.
-pub(super) static NAME: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:docker-)?compose(?:[.-](?:dev|development|local|override))?\.ya?ml$"));
+pub(super) static NAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?:^|/)(?:docker-)?compose(?:(?:[.-](?:dev|development|local|override))?|/[\w-]+)\.ya?ml$")
+});
 
 /// Every compose file below the folder, and the nearest ones above it.
 fn texts(files: &Files) -> Vec<(String, &str)> {
-    let below = files.all().filter(|(path, _)| NAME.is_match(name_of(path)));
+    let below = files.all().filter(|(path, _)| NAME.is_match(path));
     let above = NAMES.into_iter().filter_map(|name| Some((files.above(name)?, name)));
     let above = above.map(|((folder, text), name)| (format!("{folder}{name}"), text));
     below.map(|(path, text)| (path.to_owned(), text)).chain(above).collect()
@@ -218,6 +219,7 @@ mod tests {
             "docker-compose.development.yml",
             "compose.override.yaml",
             "api/docker-compose-dev.yml",
+            "contrib/docker-compose/basic.yml",
         ] {
             assert_eq!(read(name).get("DB_NAME").map(String::as_str), Some("shop"), "{name}");
         }

@@ -120,7 +120,7 @@ impl Files {
                         waiting.push((entry.path(), path + "/", depth + 1));
                     }
                 } else if kind.is_file()
-                    && is_telling(&name)
+                    && is_telling(&path)
                     && let Some(text) = text_of(&entry.path(), &name)
                 {
                     bytes += text.len();
@@ -234,12 +234,13 @@ static MANIFESTS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     of_recipes.chain(ABOVE).chain(compose::NAMES).collect()
 });
 
-fn is_telling(name: &str) -> bool {
+fn is_telling(path: &str) -> bool {
+    let name = name_of(path);
     let by_ending = ending_of(name).is_some_and(|ending| ENDINGS.contains(&ending));
     (by_ending
         || CONTAINERS.contains(&name)
         || ENVIRONMENT.is_match(name)
-        || compose::NAME.is_match(name)
+        || compose::NAME.is_match(path)
         || MANIFESTS.contains(name)
         || READ.iter().any(|file| fits(file, name)))
         && !name.ends_with("_test.go")

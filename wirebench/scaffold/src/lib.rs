@@ -3,6 +3,7 @@
 
 pub mod checks;
 mod compose;
+mod container;
 mod declared;
 mod files;
 mod guess;

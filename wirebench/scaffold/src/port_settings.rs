@@ -11,6 +11,8 @@ use crate::program::{Program, argv};
 /// Arguments and variables that set a program's port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PortSetting {
+    /// Arguments before those that set the port: a command, a folder, those of a container's image.
+    pub(super) first: Vec<String>,
     /// Arguments, with placeholders.
     pub(super) args: Vec<String>,
     /// Environment variables, with placeholders.
@@ -71,14 +73,17 @@ static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
 static EXPOSE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?mi)^\s*EXPOSE\s+(\d{2,5})\b"));
 
 /// Every setting to try, the likeliest first: what its recipe says, those in the program's sources, then the variable PORT, which
-/// many frameworks read by themselves.
+/// many frameworks read by themselves; it alone adds no argument that a program may refuse.
 pub(super) fn of(files: &Files, program: &Program) -> Vec<PortSetting> {
     let texts: Vec<&str> = program.sources.iter().filter_map(|source| files.text(source)).collect();
     let told = program.port.clone().filter(|setting| setting.fixed.is_none());
     let all = told.into_iter().chain(of_texts(&texts));
-    let all = all.chain(of_container(files)).chain([by_variable("PORT")]);
-    let mut seen = BTreeSet::new();
-    all.filter(|setting| seen.insert(setting.clone())).take(MOST).collect()
+    let usual = by_variable("PORT");
+    let mut seen = BTreeSet::from([usual.clone()]);
+    let likely = all
+        .chain(of_container(files))
+        .filter(|setting| seen.insert(setting.clone()));
+    likely.take(MOST - 1).chain([usual]).collect()
 }
 
 /// The likeliest setting that a program's sources suggest, those closest to its main file first; else the number that they have.
@@ -192,20 +197,18 @@ impl PortSetting {
         }
     }
 
-    /// The same with another first argument.
-    pub(super) fn after(&self, argument: &str) -> Self {
-        let args = std::iter::once(argument.to_owned()).chain(self.args.iter().cloned());
+    /// The same after other arguments.
+    pub(super) fn after(&self, first: &[String]) -> Self {
         Self {
-            args: args.collect(),
+            first: first.to_vec(),
             ..self.clone()
         }
     }
 
-    /// The same command or folder, and a port of the program's own choice.
+    /// The same first arguments, and a port of the program's own choice.
     pub(super) fn at_own(&self, port: u16) -> Self {
-        let is_first = |arg: &&String| !arg.starts_with(['-', '{']);
         Self {
-            args: self.args.first().filter(is_first).cloned().into_iter().collect(),
+            first: self.first.clone(),
             ..Self::fixed(port)
         }
     }
@@ -295,9 +298,8 @@ mod tests {
     #[test]
     fn a_port_of_its_own_keeps_the_command_or_the_folder() {
         let told = by_args(argv(&["--port", "{port}"]));
-        assert_eq!(told.after("serve").at_own(80).args, ["serve"]);
-        assert_eq!(told.at_own(80).args, [""; 0]);
-        assert_eq!(by_args(argv(&["{port}"])).at_own(80).args, [""; 0]);
+        let own = told.after(&argv(&["serve", "a.yml"])).at_own(80);
+        assert_eq!((own.first, own.args), (argv(&["serve", "a.yml"]), argv(&[])));
     }
 
     #[test]

@@ -160,13 +160,13 @@ impl Programs {
                 Err(why) => {
                     let mut program = program.clone();
                     // As it was told when it listened; as its sources say if it never did.
-                    program.port = why.way.clone().or(program.port);
+                    program.port = why.way.as_deref().cloned().or(program.port);
                     failures.push((program, why));
                 }
             }
         }
         // A way that could be built says more than one that could not.
-        failures.sort_by_key(|(_, why)| why.is_of_build);
+        failures.sort_by_key(|(_, why)| why.is_of_build || why.reason.contains("cannot start"));
         let mut failures = first_tries(&failures, |(program, _)| program);
         let is_covered = |program: &Program| {
             let of_project = |key: &ServerKey| (&key.0, &key.1) == (&program.language, &program.manifest);

@@ -28,6 +28,8 @@ pub(super) struct Recipe {
     pub(super) setup: String,
     /// The endings of source files.
     pub(super) sources: Vec<String>,
+    /// How sources name each other; without it, all of a project may belong to each of its programs.
+    pub(super) imports: Option<Imports>,
     /// Files whose folder is a project; at one folder, the first goes first.
     #[serde(rename = "manifest")]
     pub(super) manifests: Vec<Manifest>,
@@ -37,6 +39,16 @@ pub(super) struct Recipe {
     /// The ways to start a server, in the order in which they are tried.
     #[serde(rename = "start")]
     pub(super) starts: Vec<Start>,
+}
+
+/// How a source names the packages of its project that it imports; a package is a folder.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Imports {
+    /// Matches such a name, in the group `package`.
+    pub(super) names: Pattern,
+    /// What names of packages in the project's folder begin with.
+    pub(super) below: String,
 }
 
 /// A command before each start that brings a database up to date.
@@ -99,6 +111,8 @@ pub(super) struct Start {
     pub(super) prefer: Option<Pattern>,
     /// Files of a folder that has this file are no servers.
     pub(super) unless: String,
+    /// Files whose text matches this are no servers.
+    pub(super) without: Option<Pattern>,
     /// What a program is: a file, all matching files of a folder, or a match in a file.
     pub(super) each: Each,
     /// Texts whose last part may be its name, tried in order; without them, the file's name, then its folder's.

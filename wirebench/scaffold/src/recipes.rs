@@ -73,10 +73,13 @@ fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
         let text = files.text(path).unwrap_or_default();
         start.prefer.as_ref().is_some_and(|pattern| pattern.fits(text))
     };
-    let is_ruled_out = |path: &str| files.has(&format!("{}{}", folder_of(path), start.unless));
+    let is_ruled_out = |path: &str, text: &str| {
+        let without = start.without.as_ref();
+        files.has(&format!("{}{}", folder_of(path), start.unless)) || without.is_some_and(|pattern| pattern.fits(text))
+    };
     for (path, text) in files
         .all()
-        .filter(|(path, _)| fits(&start.file, path) && !is_ruled_out(path))
+        .filter(|(path, text)| fits(&start.file, path) && !is_ruled_out(path, text))
     {
         let matches = start.contains.0.captures_iter(text);
         let most = if start.each == Each::Match { usize::MAX } else { 1 };
@@ -299,7 +302,7 @@ fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &P
     if !is_needed || !start.depends.fits(project.text) {
         return None;
     }
-    let others: Vec<&str> = others(files, recipe, start, &project.folder, hit).collect();
+    let others: Vec<&str> = others(files, recipe, start, project, hit).collect();
     let (http, grpc) = serves(files, start, hit, &others)?;
     let mut values = project.values();
     set_places(&mut values, files, &project.folder, (hit.path, hit.own[0]));
@@ -393,15 +396,43 @@ pub(super) fn join(first: Vec<String>, second: Vec<String>) -> Option<Vec<String
     Some(vec!["sh".into(), "-c".into(), both])
 }
 
-/// The sources of the same project that are no program of their own: those below the file's folder if nothing else says where
-/// the project begins.
+/// The folders of the packages that a program imports, also by others; `below` is how their names begin.
+fn imported(files: &Files, names: &Pattern, below: &str, project: &str, own: &[&str]) -> BTreeSet<String> {
+    let mut folders = BTreeSet::new();
+    let mut texts: Vec<&str> = own.iter().filter_map(|path| files.text(path)).collect();
+    while let Some(text) = texts.pop() {
+        for name in names.0.captures_iter(text).filter_map(|one| one.name("package")) {
+            let inside = name.as_str().strip_prefix(below).map(|rest| rest.trim_matches('/'));
+            let Some(inside) = inside else { continue };
+            let folder = if inside.is_empty() {
+                project.to_owned()
+            } else {
+                format!("{project}{inside}/")
+            };
+            if folders.insert(folder.clone()) {
+                let within = files.all().filter(|(path, _)| folder_of(path) == folder);
+                texts.extend(within.map(|(_, text)| text));
+            }
+        }
+    }
+    folders
+}
+
+/// The sources of the same project that are no program of their own, of those that the program imports if that can be read: those
+/// below the file's folder if nothing else says where the project begins.
 fn others<'a>(
     files: &'a Files,
     recipe: &'a Recipe,
     start: &'a Start,
-    project: &'a str,
+    project: &'a Project,
     hit: &'a Hit,
 ) -> impl Iterator<Item = &'a str> {
+    let values = project.values();
+    let project = project.folder.as_str();
+    let imported = recipe.imports.as_ref().map(|imports| {
+        let below = fill(&imports.below, &values, 0);
+        imported(files, &imports.names, &below, project, &hit.own)
+    });
     let has_manifest = |folder: &str| (recipe.manifests.iter()).any(|one| files.has(&format!("{folder}{}", one.file)));
     let inner = move |path: &str| {
         let mut between = folders_up(folder_of(path)).take_while(|folder| folder.len() > project.len());
@@ -410,6 +441,9 @@ fn others<'a>(
     let is_source = |path: &str| ending_of(path).is_some_and(|end| recipe.sources.iter().any(|one| one == end));
     let is_other = move |(path, text): &(&str, &str)| {
         path.starts_with(project)
+            && imported
+                .as_ref()
+                .is_none_or(|folders| folders.contains(folder_of(path)))
             && is_source(path)
             && !hit.own.contains(path)
             && !(fits(&start.file, path) && start.contains.fits(text))

@@ -26,12 +26,14 @@ fn pattern(text: &str) -> Regex {
 }
 
 /// The ways in which sources declare a route.
-const DECLARED: [&str; 7] = [
+const DECLARED: [&str; 8] = [
     // `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor, `add_get("/x"` of aiohttp;
     // also behind a variable, `app.get(`${base}/x`)`, `r.Get(*prefix+"/x"`, and in a chain, `.get("/x"` in a line of its own.
     r#"(?im)(?:[\w)]\.|#\[|@|^\s*\.?)(?:Map|add_)?(?P<method>METHOD)(?:Mapping)?(?:<[^()\n]*>)?\(\s*(?:\*?[\w.]+\s*\+\s*)?["'`](?:\$\{[\w.]+\})?(?P<path>/[^"'`\s]*)["'`]"#,
     // `HandleFunc("GET /x"`, `Handle("/x"`.
     r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#,
+    // `HandleFunc(root+"api/x"`, `HandleFunc("GET "+root+"api/x"`, behind a variable that may end in the slash.
+    r#"\bHandle(?:Func)?\(\s*(?:"(?P<method>[A-Z]+) "\s*\+\s*)?[\w.]+\s*\+\s*"(?P<path>[^"\s]*)""#,
     // `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
     // `.add_route("/x", resource)`, `.at("/x", get(f))`, `.at("/x").post(f)`, `Route("/x", f)` of Starlette.
     r#"(?i)(?:(?:\.add_|\b)route|\.at|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>(?:/[^"'\s]*)?)["']\s*(?:(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?|\)\s*\.)(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
@@ -44,7 +46,7 @@ const DECLARED: [&str; 7] = [
     // `#[oai(path = "/x", method = "get")]` of Poem.
     r#"#\[oai\(path\s*=\s*"(?P<path>/[^"\s]*)",\s*method\s*=\s*"(?P<method>METHOD)""#,
 ];
-static ROUTES: LazyLock<[Regex; 7]> = LazyLock::new(|| DECLARED.map(pattern));
+static ROUTES: LazyLock<[Regex; 8]> = LazyLock::new(|| DECLARED.map(pattern));
 
 /// Prefixes of routes: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
@@ -148,9 +150,9 @@ fn route(one: &Captures, source: &str, text: &str, nests: &[(Range<usize>, &str)
     let around = nests.iter().filter(|(span, _)| span.contains(&path.start()));
     let around: String = around.map(|(_, path)| format!("/{}", path.trim_matches('/'))).collect();
     let is_whole = !path.is_empty() || !around.is_empty();
-    let usable = is_whole
-        && !path.as_str().contains(['\\', '$', '(', ' '])
-        && path.as_str().chars().all(|c| c.is_ascii_graphic());
+    // Tornado's paths are patterns, which often end in a slash that may be missing.
+    let written = path.as_str().strip_suffix("/?").unwrap_or(path.as_str());
+    let usable = is_whole && !written.contains(['\\', '$', '(', ' ']) && written.chars().all(|c| c.is_ascii_graphic());
     let line = text[..path.start()].matches('\n').count() + 1;
     let method = one.name("method").map_or("GET", |method| method.as_str());
     let route = Route {
@@ -158,7 +160,7 @@ fn route(one: &Captures, source: &str, text: &str, nests: &[(Range<usize>, &str)
         path: if path.is_empty() {
             around
         } else {
-            format!("{around}/{}", path.as_str().trim_start_matches('/'))
+            format!("{around}/{}", written.trim_start_matches('/'))
         },
         place: format!("{source}:{line}"),
     };
@@ -195,6 +197,8 @@ mod tests {
             ("r.GET(\"/ping\", func(c *gin.Context) {", "GET /ping"),
             ("mux.HandleFunc(\"POST /users\", f)", "POST /users"),
             ("http.HandleFunc(\"/old\", f)", "GET /old"),
+            ("r.HandleFunc(config.Root+\"api/x\", f)", "GET /api/x"),
+            ("r.HandleFunc(\"POST \"+root+\"api/x\", f)", "POST /api/x"),
             ("app.get('/items/:id', (req, res) => {", "GET /items/:id"),
             ("fastify.route({ method: 'GET', url: '/y' })", "GET /y"),
             ("server.route({ method: 'POST', path: '/y', handler })", "POST /y"),
@@ -217,6 +221,7 @@ mod tests {
             ("app.add_url_rule('/of-flask', view_func=f)", "GET /of-flask"),
             ("app.router.add_get('/of-aiohttp', f)", "GET /of-aiohttp"),
             ("Application([(r\"/of-tornado\", Handler)])", "GET /of-tornado"),
+            ("[(r\"/of-a-pattern/?\", Handler)]", "GET /of-a-pattern"),
             ("app.MapGet(\"/of-aspnet/{id:int}\", f)", "GET /of-aspnet/{id:int}"),
             (
                 "this.app.get<{ Params: P }>(`${apiPath}/email/:id`, f)",

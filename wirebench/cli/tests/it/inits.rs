@@ -389,6 +389,68 @@ fn a_server_that_lists_its_commands_is_started_with_the_one_that_serves() {
 }
 
 #[test]
+fn a_server_gets_the_arguments_of_its_image_and_empty_pages_and_a_client_beside_it_is_not_started() {
+    let main = r#"package main
+
+import (
+	"os"
+
+	"example.org/shop/web"
+)
+
+func main() {
+	if len(os.Args) != 3 || os.Args[1] != "serve" {
+		os.Exit(1)
+	}
+	if _, err := os.Stat(os.Args[2]); err != nil {
+		panic(err)
+	}
+	web.Serve(":" + os.Getenv("PORT"))
+}
+"#;
+    let web = r#"package web
+
+import (
+	"embed"
+	"net/http"
+)
+
+//go:embed all:dist
+var pages embed.FS
+
+func Serve(address string) {
+	http.Handle("/pages/", http.FileServerFS(pages))
+	http.HandleFunc("/items", func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("[1]")) })
+	http.ListenAndServe(address, nil)
+}
+"#;
+    let client = r#"package main
+
+import "os"
+
+func main() { os.WriteFile("started", nil, 0o600) }
+"#;
+    let image = "FROM scratch\nCOPY conf/dev.json /etc/shop/shop.json\nENTRYPOINT [\"/bin/shop\"]\nCMD [\"serve\", \"/etc/shop/shop.json\"]\n";
+    let bench = Bench::empty()
+        .file("go.mod", "module example.org/shop\n\ngo 1.24\n")
+        .file("cmd/shop/main.go", main)
+        .file("web/web.go", web)
+        .file("tools/load/main.go", client)
+        .file("conf/dev.json", "{}")
+        .file("Dockerfile", image);
+    let toml = declared(&bench);
+    for line in [
+        "\"mkdir -p web/dist && touch web/dist/index.html && go build ",
+        "args      = [\"serve\", \"conf/dev.json\"]",
+        "path = \"/items\"",
+    ] {
+        assert!(toml.contains(line), "{line}: {toml}");
+    }
+    assert!(toml.contains("the build makes it empty: web/dist/index.html"), "{toml}");
+    assert!(!bench.path("started").exists(), "{toml}");
+}
+
+#[test]
 fn a_server_that_answers_on_another_of_its_ports_is_asked_there() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let server = format!(

@@ -17,7 +17,20 @@ const VALUES: [&str; 3] = ["1", "world", "0"];
 /// The origin of a path that no source declares.
 pub(super) const USUAL: &str = "a usual path";
 /// Usual paths: of health checks, and the first page.
-const USUAL_PATHS: [&str; 6] = ["/health", "/healthz", "/readyz", "/ping", "/actuator/health", "/"];
+const USUAL_PATHS: [&str; 12] = [
+    "/health",
+    "/healthz",
+    "/healthcheck",
+    "/livez",
+    "/readyz",
+    "/ping",
+    "/api/health",
+    "/v1/health",
+    "/actuator/health",
+    "/version",
+    "/api/version",
+    "/",
+];
 
 /// A candidate for an operation.
 pub(super) struct Candidate {

@@ -11,17 +11,20 @@ mod start;
 mod supervised;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
+
+use regex::Regex;
 
 pub use self::given::GivenRequest;
 pub(crate) use self::http::HEALTH;
 use self::http::{HttpProbe, KnownRoutes};
 pub(crate) use self::start::declared_with;
-use self::start::{Launcher, Running};
+use self::start::{Known, Launcher, Running};
 use self::supervised::Supervised;
-use crate::files::Files;
+use crate::container;
+use crate::files::{Files, pattern};
 use crate::needs;
 use crate::port_settings::{self, PortSetting};
 use crate::program::Program;
@@ -136,7 +139,7 @@ pub(crate) struct ProbeFailure {
     /// The question to be answered first, if known.
     pub(crate) questions: Vec<String>,
     /// How it was started, if it listened.
-    pub(crate) way: Option<PortSetting>,
+    pub(crate) way: Option<Box<PortSetting>>,
     /// True if it could not be built.
     pub(crate) is_of_build: bool,
 }
@@ -164,7 +167,7 @@ pub(super) fn probe(
     calls: &[Call],
 ) -> Result<ProbedServer, ProbeFailure> {
     let mut draft = draft(program);
-    let (side, took) = build(context, &draft)?;
+    let (side, took, made) = build_with_embedded(context, &mut draft)?;
     (context.say)(&format!("{}: starting it", program.name));
     let output = tempfile::tempdir().map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
     let cores = Cores::shared();
@@ -182,6 +185,10 @@ pub(super) fn probe(
         let mut probed = ProbedServer::new(declared_with(&draft, setting), evidence);
         probed.questions.extend(running.unmeasured());
         probed.questions.extend(unmigrated.clone());
+        probed.questions.extend((!made.is_empty()).then(|| {
+            let made = made.join(", ");
+            format!("the repository lacks what the program embeds, so the build makes it empty: {made}. Does a request need it? Then build it first")
+        }));
         let routes = http::known_routes(&launcher.output(), files, program);
         let least = Duration::from_secs((running.listened_after.as_secs() + 1) * 4);
         let supervised = Supervised::new(&launcher, probed.server.clone(), running);
@@ -208,7 +215,7 @@ pub(super) fn probe(
     }
     // It listened when it was started in this way.
     Err(ProbeFailure {
-        way: Some(setting),
+        way: Some(Box::new(setting)),
         ..failure
     })
 }
@@ -222,7 +229,11 @@ fn start(
     draft: &mut Server,
 ) -> Result<(PortSetting, Running, Option<String>), ProbeFailure> {
     let context = launcher.context;
-    let (settings, known) = (port_settings::of(files, program), needs::known_values(files));
+    let settings = port_settings::of(files, program);
+    let known = Known {
+        values: needs::known_values(files),
+        arguments: container::arguments(files, &program.started),
+    };
     let mut failure = match launcher.find(draft, &settings, &known) {
         Ok((setting, running)) => return Ok((setting, running, None)),
         Err(why) => why,
@@ -297,6 +308,53 @@ fn lacking_environment<'a>(context: &ProbeContext, files: &'a Files, draft: &Ser
     let lacks = said.contains(".env") && !context.root.join(".env").exists();
     let mut examples = files.environments().map(|(path, _)| path);
     examples.next().filter(|_| is_built_here && lacks)
+}
+
+/// Builds it. Files that Go embeds and the repository lacks, such as pages that another tool makes, are made empty by the build, and
+/// returned.
+fn build_with_embedded(
+    context: &ProbeContext,
+    draft: &mut Server,
+) -> Result<(Side, Duration, Vec<String>), ProbeFailure> {
+    /// Each build names only the first.
+    const MOST: usize = 8;
+    let own = draft.front.build.clone().unwrap_or_default();
+    let mut made: Vec<String> = Vec::new();
+    loop {
+        let failure = match build(context, draft) {
+            Ok((side, took)) => return Ok((side, took, made)),
+            Err(failure) => failure,
+        };
+        let Some(file) = lacking_embedded(&failure.reason).filter(|_| failure.is_of_build && made.len() < MOST) else {
+            return Err(failure);
+        };
+        let folder = draft.front.working_directory.as_deref().unwrap_or(Path::new(""));
+        made.push(folder.join(file).display().to_string());
+        let folders = made
+            .iter()
+            .filter_map(|file| Some(Path::new(file).parent()?.to_string_lossy()));
+        let folders = shell_words::join(folders.collect::<BTreeSet<_>>());
+        let make = format!(
+            "mkdir -p {folders} && touch {} && {}",
+            shell_words::join(&made),
+            shell_words::join(&own)
+        );
+        draft.front.build = Some(vec!["sh".into(), "-c".into(), make]);
+    }
+}
+
+/// The first file to be embedded that a build of Go did not find: of a folder, its first page.
+fn lacking_embedded(said: &str) -> Option<PathBuf> {
+    static LACKING: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?P<folder>[^\s:]*/)?[^\s:/]+\.go:\d+:\d+: pattern (?:all:)?(?P<what>[^\s:]+): no matching files found",
+        )
+    });
+    let found = LACKING.captures(said)?;
+    let what = found["what"].trim_end_matches(['*', '/']);
+    let page = Path::new(what).extension().is_none().then_some("index.html");
+    let folder = found.name("folder").map_or("", |folder| folder.as_str());
+    Some([folder, what].into_iter().chain(page).collect())
 }
 
 fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), ProbeFailure> {
@@ -555,6 +613,26 @@ mod tests {
         probed.server.operations.clear();
         keep_one_kind(&mut probed);
         assert_eq!(probed.server.protocols, [Protocol::Http]);
+    }
+
+    #[test]
+    fn a_file_to_be_embedded_that_is_missing_is_read_from_what_go_says() {
+        let lacks = |what: &str| {
+            let said = format!("go: downloading x v1\nui/web/serve.go:15:12: pattern {what}: no matching files found");
+            lacking_embedded(&said).map(|file| file.display().to_string())
+        };
+        for (what, file) in [
+            ("build/*", "ui/web/build/index.html"),
+            ("all:dist", "ui/web/dist/index.html"),
+            ("static/app.js", "ui/web/static/app.js"),
+        ] {
+            assert_eq!(lacks(what).as_deref(), Some(file));
+        }
+        assert_eq!(
+            lacking_embedded("main.go:3:1: pattern site: no matching files found"),
+            Some("site/index.html".into())
+        );
+        assert_eq!(lacking_embedded("main.go:3:1: undefined: x"), None);
     }
 
     #[test]

@@ -58,14 +58,20 @@ pub(super) struct Running {
     pub(super) tried: String,
 }
 
+/// What the repository says of how a program is started.
+pub(super) struct Known {
+    /// The values of environment variables.
+    pub(super) values: BTreeMap<String, String>,
+    /// The arguments that its container's image starts it with.
+    pub(super) arguments: Vec<String>,
+}
+
 /// What a program that ended is started with next.
 enum NextTry {
-    /// One of the commands that it listed.
-    Commands(BTreeSet<String>),
+    /// Arguments: the container's, each of the commands that it listed, or the folder that it is started in.
+    Arguments(Vec<Vec<String>>),
     /// Variables that it asked for.
     Variables(BTreeMap<String, String>),
-    /// The folder that it is started in, as an argument.
-    Folder,
 }
 
 impl Launcher<'_> {
@@ -91,38 +97,48 @@ impl Launcher<'_> {
         &self,
         draft: &mut Server,
         settings: &[PortSetting],
-        known: &BTreeMap<String, String>,
+        known: &Known,
     ) -> Result<(PortSetting, Running), ProbeFailure> {
         let (mut failed, mut own): (Option<String>, Option<PortSetting>) = (None, None);
         let mut tried: Vec<String> = Vec::new();
         let mut longest = Duration::ZERO;
         let mut ways = settings.to_vec();
         let mut waiting: VecDeque<PortSetting> = ways.clone().into();
-        let (mut has_argument, mut has_waited) = (false, false);
+        let (mut has_argument, mut has_waited, mut failed_by_flag) = (false, false, false);
+        let (mut container, mut listed) = (known.arguments.clone(), BTreeSet::new());
         let mut said = String::new();
         loop {
             if waiting.is_empty() && own.is_none() {
-                let may_take_argument = !has_argument && longest <= AT_ONCE;
-                let next = self.next_try(&std::mem::take(&mut said), known, &draft.front.env, may_take_argument);
-                let arguments = match next {
-                    Some(NextTry::Commands(listed)) => {
-                        failed = None;
-                        listed
+                let said = std::mem::take(&mut said);
+                listed.extend(serving_commands(&said));
+                // It may need nothing but arguments.
+                let may_take_argument = longest <= AT_ONCE && !has_argument;
+                let next = if longest <= AT_ONCE && !container.is_empty() {
+                    Some(NextTry::Arguments(vec![std::mem::take(&mut container)]))
+                } else if may_take_argument && !listed.is_empty() {
+                    (failed, has_argument) = (None, true);
+                    Some(NextTry::Arguments(listed.iter().map(|one| vec![one.clone()]).collect()))
+                } else {
+                    let asked = asked_for(&said, &known.values, &draft.front.env);
+                    let folder = || {
+                        has_argument = true;
+                        NextTry::Arguments(vec![vec![FOLDER.to_owned()]])
+                    };
+                    let asked = Some(NextTry::Variables(asked.clone())).filter(|_| !asked.is_empty());
+                    asked.or_else(|| may_take_argument.then(folder))
+                };
+                match next {
+                    Some(NextTry::Arguments(arguments)) => {
+                        let with = |words: Vec<String>| settings.iter().map(move |setting| setting.after(&words));
+                        ways = arguments.into_iter().flat_map(with).collect();
+                        waiting = ways.clone().into();
                     }
                     Some(NextTry::Variables(asked)) => {
                         failed = None;
                         draft.front.env.extend(asked);
                         waiting = ways.clone().into();
-                        BTreeSet::new()
                     }
-                    Some(NextTry::Folder) => [FOLDER.to_owned()].into(),
-                    None => BTreeSet::new(),
-                };
-                if !arguments.is_empty() {
-                    has_argument = true;
-                    let with = |argument: String| settings.iter().map(move |setting| setting.after(&argument));
-                    ways = arguments.into_iter().flat_map(with).collect();
-                    waiting = ways.clone().into();
+                    None => {}
                 }
             }
             let Some(setting) = waiting.pop_front() else { break };
@@ -144,7 +160,7 @@ impl Launcher<'_> {
                 // A program that runs and does not listen waits for something else than its port: perhaps at a place that the
                 // repository names. This is tried once, because it takes long.
                 Err(reason) if reason.starts_with(DOES_NOT_LISTEN) => {
-                    let asked = asked_for(&self.output(), known, &draft.front.env);
+                    let asked = asked_for(&self.output(), &known.values, &draft.front.env);
                     if has_waited || asked.is_empty() {
                         return Err(failed.unwrap_or(reason).into());
                     }
@@ -154,7 +170,11 @@ impl Launcher<'_> {
                     failed.get_or_insert(reason);
                 }
                 Err(reason) => {
-                    failed.get_or_insert(reason);
+                    // What it says of a flag that it does not have hides what it lacks.
+                    let by_flag = !setting.args.is_empty();
+                    if failed.is_none() || (failed_by_flag && !by_flag) {
+                        (failed, failed_by_flag) = (Some(reason), by_flag);
+                    }
                     said.push_str(&self.output());
                 }
             }
@@ -169,26 +189,6 @@ impl Launcher<'_> {
         }
         let at = running.at;
         Err(format!("it listens on another port at each start, the last time on {at}").into())
-    }
-
-    /// What is left to try after every way to start it failed; `None` at the end.
-    fn next_try(
-        &self,
-        said: &str,
-        known: &BTreeMap<String, String>,
-        has: &BTreeMap<String, String>,
-        may_take_argument: bool,
-    ) -> Option<NextTry> {
-        let listed = serving_commands(&self.output());
-        // It may need nothing but one of its commands.
-        if may_take_argument && !listed.is_empty() {
-            return Some(NextTry::Commands(listed));
-        }
-        let asked = asked_for(said, known, has);
-        if !asked.is_empty() {
-            return Some(NextTry::Variables(asked));
-        }
-        may_take_argument.then_some(NextTry::Folder)
     }
 
     /// Starts it and waits until it listens.
@@ -309,7 +309,13 @@ fn serving_commands(output: &str) -> BTreeSet<String> {
 /// The declaration of a server that gets its port by this setting.
 pub(crate) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
     let mut server = draft.clone();
-    server.front.args = setting.args.iter().cloned().map(Arg::One).collect();
+    server.front.args = setting
+        .first
+        .iter()
+        .chain(&setting.args)
+        .cloned()
+        .map(Arg::One)
+        .collect();
     server.front.env.extend(setting.env.clone());
     server.front.port = setting.fixed;
     server

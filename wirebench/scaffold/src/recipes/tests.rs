@@ -164,8 +164,14 @@ fn a_server_of_go_is_known_by_what_it_calls() {
 fn a_main_package_of_go_that_only_calls_another_serves_what_that_does() {
     let pairs = [
         ("go.mod", "module example.org/shop/v2\n"),
-        ("main.go", "package main\nfunc main() { server.Run() }\n"),
+        (
+            "main.go",
+            "package main\nimport (\n\t\"fmt\"\n\n\tcmd \"example.org/shop/v2/cmd\"\n)\nfunc main() { cmd.Run() }\n",
+        ),
+        ("cmd/run.go", "package cmd\nimport \"example.org/shop/v2/server\"\n"),
         ("server/server.go", "package server\nvar s = http.Server{}\n"),
+        // A client of the same module imports nothing that serves.
+        ("tools/load/main.go", "package main\nfunc main() { http.Get(url) }\n"),
     ];
     assert_told(
         &pairs,
@@ -618,6 +624,9 @@ fn a_file_of_python_that_serves_when_it_is_started_is_a_program_if_nothing_else_
         let names: Vec<String> = told(&with_another).into_iter().map(|(name, ..)| name).collect();
         assert_eq!(names, ["old"], "{text}");
     }
+    // Alone, it would lack its package.
+    let of_a_package = format!("from .app import app\n{main}uvicorn.run(app)\n");
+    assert_told(&[("things.py", &of_a_package)], &[]);
     let documentation = "\"\"\"Call server.listen(8888) of tornado.\"\"\"\nimport tornado\n";
     assert!(told(&[("web.py", documentation)]).is_empty());
 }

@@ -1,0 +1,105 @@
+//! What the file that makes a container's image says of how its program is started.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::files::{CONTAINERS, Files, pattern};
+use wirebench_declare::server::Program as Started;
+
+/// The instructions of the last image that matter here, each with its rest, which may go on in further lines.
+static INSTRUCTION: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?mi)^[ \t]*(?P<word>FROM|COPY|ENTRYPOINT|CMD)[ \t]+(?P<rest>(?:[^\n]*\\\n)*[^\n]*)$"));
+
+/// The arguments that an image starts this program with; files that it copies are named by their place in the repository. Empty if there
+/// are none, or one is a file of the image alone.
+pub(super) fn arguments(files: &Files, started: &Started) -> Vec<String> {
+    let program = match started {
+        Started::Command(words) => words.first().map_or("", String::as_str),
+        Started::Package(package) => package,
+    };
+    let mut texts = CONTAINERS.into_iter().flat_map(|name| files.named(name));
+    texts
+        .find_map(|(_, text)| of_image(text, last(program)))
+        .unwrap_or_default()
+}
+
+fn of_image(text: &str, program: &str) -> Option<Vec<String>> {
+    let (mut entry, mut command, mut copied) = (Vec::new(), Vec::new(), BTreeMap::new());
+    for found in INSTRUCTION.captures_iter(text) {
+        let words = words(&found["rest"].replace("\\\n", " "));
+        match found["word"].to_ascii_uppercase().as_str() {
+            "FROM" => (entry, command) = (Vec::new(), Vec::new()),
+            "ENTRYPOINT" => entry = words,
+            "CMD" => command = words,
+            // What another image made is not in the repository.
+            _ if words.iter().any(|word| word.starts_with("--from")) => {}
+            _ => copied.extend(copies(&words)),
+        }
+    }
+    let all = [entry, command].concat();
+    let at = all.iter().position(|word| last(word) == program)?;
+    let place = |word: &String| match copied.get(word) {
+        None if word.starts_with('/') || word.contains('$') => None,
+        place => Some(place.unwrap_or(word).clone()),
+    };
+    let arguments: Option<Vec<String>> = all[at + 1..].iter().map(place).collect();
+    arguments.filter(|words| !words.is_empty())
+}
+
+/// A list in JSON, or the words of a shell.
+fn words(rest: &str) -> Vec<String> {
+    let list = serde_json::from_str(rest).ok();
+    list.or_else(|| shell_words::split(rest).ok()).unwrap_or_default()
+}
+
+/// Each copied file's place in the image, and in the repository.
+fn copies(words: &[String]) -> Vec<(String, String)> {
+    let paths: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
+    let Some((to, from)) = paths.split_last() else {
+        return Vec::new();
+    };
+    let place = |file: &String| match to.strip_suffix('/') {
+        Some(folder) => format!("{folder}/{}", last(file)),
+        None => (*to).clone(),
+    };
+    let plain = |file: &String| file.trim_start_matches("./").to_owned();
+    from.iter().map(|file| (place(file), plain(file))).collect()
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let program = Started::Command(vec![".wirebench/bin/registry".into()]);
+        arguments(&Files::of(&[("deploy/Dockerfile", text)]), &program)
+    }
+
+    #[test]
+    fn an_image_tells_the_arguments_of_its_program_with_the_files_that_it_copies() {
+        let last = "FROM alpine\nCOPY --chown=0:0 ./cmd/dev.yml /etc/registry/config.yml\n";
+        let build = "FROM golang AS build\nCMD [\"registry\", \"version\"]\n";
+        for (start, expected) in [
+            (
+                "ENTRYPOINT [\"registry\"]\nCMD [\"serve\", \\\n  \"/etc/registry/config.yml\"]\n",
+                &["serve", "cmd/dev.yml"][..],
+            ),
+            ("CMD /bin/registry serve --debug\n", &["serve", "--debug"]),
+            ("entrypoint [\"/init\", \"registry\"]\ncmd [\"serve\"]\n", &["serve"]),
+            ("CMD [\"registry\", \"/data/config.yml\"]\n", &[]),
+            ("CMD [\"registry\", \"$ADDRESS\"]\n", &[]),
+            ("ENTRYPOINT [\"registry\"]\n", &[]),
+            ("CMD [\"other\", \"serve\"]\n", &[]),
+        ] {
+            assert_eq!(told(&format!("{build}{last}{start}")), expected, "{start}");
+        }
+        let folder = "FROM x\nCOPY a.yml b.yml /etc/x/\nCMD [\"registry\", \"/etc/x/b.yml\"]\n";
+        assert_eq!(told(folder), ["b.yml"]);
+    }
+}
