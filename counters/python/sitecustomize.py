@@ -2,6 +2,9 @@
 
 import atexit
 import dis
+import filecmp
+import functools
+import glob
 import importlib.machinery
 import importlib.util
 import json
@@ -9,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OUT = os.environ.get("WIREBENCH_COUNT_OUT")
@@ -19,8 +23,30 @@ OTHERS = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 counts = {}
 
 
+def installed_from(packages):
+    """The folders from which pip or uv installed what this folder has a copy of (PEP 610)."""
+    for record in glob.glob(os.path.join(glob.escape(packages), "*.dist-info", "direct_url.json")):
+        with open(record) as file:
+            url = urllib.parse.urlparse(json.load(file).get("url", ""))
+        if url.scheme == "file":
+            folder = urllib.parse.unquote(url.path)
+            yield from (folder, os.path.join(folder, "src"))
+
+
+@functools.cache
+def source(path):
+    """The file of the project that this one is, or is an equal copy of; None for others' code."""
+    for other in OTHERS:
+        packages, found, inside = path.rpartition(other)
+        if found:
+            originals = (os.path.join(folder, inside) for folder in installed_from(packages + other))
+            own = (one for one in originals if one.startswith(ROOT) and os.path.isfile(one))
+            return next((one for one in own if filecmp.cmp(one, path, shallow=False)), None)
+    return path if path.startswith(ROOT) else None
+
+
 def is_own(code):
-    return code.co_filename.startswith(ROOT) and not any(other in code.co_filename for other in OTHERS)
+    return source(code.co_filename) is not None
 
 
 def monitor():
@@ -69,7 +95,7 @@ def write():
     functions = [
         {
             "name": getattr(code, "co_qualname", code.co_name),
-            "file": code.co_filename,
+            "file": source(code.co_filename),
             "line": code.co_firstlineno,
             "last": max((line for _, line in dis.findlinestarts(code) if line), default=code.co_firstlineno),
             "count": count,

@@ -1,9 +1,11 @@
 //! "Which function got slower?" for Go, Node.js, Python and Java: what real servers' own functions do, counted by callgrind or by their
 //! runtimes, in two commits of a repository.
 
-use serde_json::Value;
+use std::process::Command;
 
-use crate::bench::{Bench, Ended, assert_fits, run_folder};
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Ended, assert_fits, repository, run_folder};
 use crate::built;
 
 const NODE: &str = r#"'use strict'
@@ -552,6 +554,43 @@ fn a_sitecustomize_of_the_program_still_runs_when_it_is_counted() {
         "{found:#}{}",
         ended.stdout
     );
+}
+
+#[test]
+fn an_installed_copy_of_the_project_is_its_own_code_under_the_names_of_its_sources() {
+    let bench = Bench::empty();
+    let project = bench.path("project");
+    let code = "def price():\n    return 1\n";
+    let record = json!({ "url": format!("file://{}", project.display()), "dir_info": {} }).to_string();
+    let bench = bench
+        .file("project/src/shop/__init__.py", code)
+        .file("lib/site-packages/shop/__init__.py", code)
+        .file("lib/site-packages/shop-1.dist-info/direct_url.json", &record)
+        .file("lib/site-packages/other.py", "def discount():\n    return 2\n");
+    let counted = || -> Vec<String> {
+        let out = tempfile::tempdir().unwrap();
+        let paths = [repository().join("counters/python"), bench.path("lib/site-packages")];
+        let ended = Command::new("python3")
+            .args(["-c", "import shop, other; shop.price(); other.discount()"])
+            .env("PYTHONPATH", std::env::join_paths(paths).unwrap())
+            .env("WIREBENCH_COUNT_ROOT", &project)
+            .env("WIREBENCH_COUNT_OUT", out.path())
+            .status();
+        assert!(ended.unwrap().success());
+        let files = std::fs::read_dir(out.path()).unwrap().flatten();
+        let files = files.map(|file| serde_json::from_slice(&std::fs::read(file.path()).unwrap()).unwrap());
+        let functions: Vec<Value> = files.flat_map(|all: Vec<Value>| all).collect();
+        let told = functions
+            .iter()
+            .map(|one| format!("{} {}", one["file"].as_str().unwrap(), one["name"]));
+        told.collect()
+    };
+    let file = project.join("src/shop/__init__.py");
+    let expected = ["<module>", "price"].map(|name| format!("{} {name:?}", file.display()));
+    assert_eq!(counted(), expected);
+    // It was installed before the project changed: its lines are other ones.
+    std::fs::write(&file, format!("\n{code}")).unwrap();
+    assert_eq!(counted(), [""; 0]);
 }
 
 /// A run of the working tree against the last commit, whose functions are sampled: the samples, its compared series and what it says.

@@ -11,7 +11,7 @@ mod start;
 mod supervised;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -354,7 +354,12 @@ fn lacking_embedded(said: &str) -> Option<PathBuf> {
     let what = found["what"].trim_end_matches(['*', '/']);
     let page = Path::new(what).extension().is_none().then_some("index.html");
     let folder = found.name("folder").map_or("", |folder| folder.as_str());
-    Some([folder, what].into_iter().chain(page).collect())
+    let file: PathBuf = [folder, what].into_iter().chain(page).collect();
+    // Not in the folder of a dependency.
+    let is_own = file
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    is_own.then_some(file)
 }
 
 fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), ProbeFailure> {
@@ -632,7 +637,12 @@ mod tests {
             lacking_embedded("main.go:3:1: pattern site: no matching files found"),
             Some("site/index.html".into())
         );
-        assert_eq!(lacking_embedded("main.go:3:1: undefined: x"), None);
+        for other in [
+            "main.go:3:1: undefined: x",
+            "/mod/x@v1/ui.go:3:1: pattern dist: no matching files found",
+        ] {
+            assert_eq!(lacking_embedded(other), None);
+        }
     }
 
     #[test]
