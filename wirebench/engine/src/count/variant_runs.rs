@@ -19,7 +19,7 @@ use wirebench_record::counts::{
 use wirebench_record::metric::Metric;
 use wirebench_record::run::Variant;
 
-/// Functions kept of each kind; further ones cost too little to matter.
+/// Functions kept, of the project and of others each; further ones cost too little to matter.
 const FUNCTIONS: usize = 400;
 
 /// Fewer heap blocks than this over a whole server run are those of the C library alone.

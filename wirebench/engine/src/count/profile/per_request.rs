@@ -103,8 +103,9 @@ impl PerRequest {
         as_float(self.stacks.total()) / self.divisor.max(1.0)
     }
 
-    /// What functions cost: the `at_most` most expensive ones, whatever the sign, in the order of their own cost.
-    /// Functions without any charged cost are left out.
+    /// What functions cost: the `at_most` most expensive ones of the project, whatever the sign, and as many others, in the order of
+    /// their own cost. Cheap functions of the project are no less worth knowing if libraries do most of the work. Functions without any
+    /// charged cost are left out.
     pub fn functions(&self, at_most: usize) -> Vec<FunctionSpending> {
         let mut by_name: BTreeMap<&str, Sums> = BTreeMap::new();
         for (frames, cost) in self.stacks.iter() {
@@ -123,7 +124,12 @@ impl PerRequest {
         }
         let mut functions: Vec<(&str, Sums)> = by_name.into_iter().filter(|(_, sums)| sums.largest() != 0).collect();
         functions.sort_by_key(|(_, sums)| Reverse(sums.largest()));
-        functions.truncate(at_most);
+        let (mut own, mut others) = (0..at_most, 0..at_most);
+        functions.retain(|(_, sums)| {
+            if sums.blamed.is_some() { &mut own } else { &mut others }
+                .next()
+                .is_some()
+        });
         functions.sort_by_key(|(_, sums)| Reverse(sums.own.abs()));
         let figure = |(name, sums): (&str, Sums)| FunctionSpending {
             function: name.to_owned(),
@@ -289,6 +295,15 @@ mod tests {
         assert_eq!(spent(&lines, "render"), Some((0.0, 500.0, Some(500.0))));
         assert_eq!(spent(&lines, "main"), Some((0.0, 531.0, Some(7.0))));
         assert_eq!(spent(&lines, "to_json"), Some((500.0, 500.0, None)));
+    }
+
+    #[test]
+    fn cheap_functions_of_the_project_are_kept_beside_the_dearest_of_others() {
+        let lines = ["own:handler 1", "parse 50", "step 900", "own:main 2"];
+        let cost = per_request(&[&stacks(&[])], &[&stacks(&lines)], 1);
+        assert_eq!(own(&cost, 1), [("step".into(), 900.0), ("main".into(), 2.0)]);
+        let all: Vec<String> = own(&cost, 2).into_iter().map(|(function, _)| function).collect();
+        assert_eq!(all, ["step", "parse", "main", "handler"]);
     }
 
     #[test]

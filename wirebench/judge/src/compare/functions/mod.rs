@@ -48,7 +48,7 @@ fn changes_of(metric: Metric, is_changed: bool, baseline: &Counts, candidate: &C
             charge_callers(&mut costs);
             undo_inlining(&mut costs);
         } else if costs.values().any(Costs::is_exactly_changed) {
-            costs.retain(|_, one| !one.own_code || one.is_exactly_changed());
+            costs.retain(|_, one| !one.own_code || one.is_exactly_changed() || one.may_call_more());
             costs
                 .values_mut()
                 .filter(|one| one.own_code)
@@ -130,6 +130,11 @@ const ENTERED_ONCE_MORE: f64 = 0.5;
 /// The own cost of one such call, instructions: that handler's rose by 30.
 const COST_OF_ENTERING: f64 = 32.0;
 
+/// Calls per request that are equal: they have two decimal places.
+const SAME_CALLS: f64 = 0.005;
+/// The fewest instructions that a caller needs for one more call.
+const COST_OF_A_CALL: f64 = 4.0;
+
 /// The cost of one function or system call. Functions with one name are added up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Costs {
@@ -156,6 +161,27 @@ impl Costs {
     /// Whether it is the project's, and its own code does more or less.
     pub(super) fn is_exactly_changed(&self) -> bool {
         self.own_code && (self.by_itself[1] - self.by_itself[0]).abs() > self.exactness()
+    }
+
+    /// Whether it is called as often as before and does a little more by itself, as one more call takes.
+    fn may_call_more(&self) -> bool {
+        let [before, after] = self.calls;
+        let more = self.by_itself[1] - self.by_itself[0];
+        self.own_code && before > 0.0 && (after - before).abs() < SAME_CALLS && more >= COST_OF_A_CALL
+    }
+
+    /// How likely it is the caller of what is called more often, the smaller the likelier; `None` if it is not.
+    fn caller_rank(&self) -> Option<u8> {
+        if self.additional_calls().abs() > 0.0 {
+            None
+        } else if self.calls[1] > 0.0 && self.is_exactly_changed() {
+            Some(0)
+        } else if self.may_call_more() {
+            Some(1)
+        } else {
+            // It is inlined: its cost is that of functions around it.
+            self.is_exactly_changed().then_some(2)
+        }
     }
 
     /// Takes what it costs by itself, exactly, instead of what it costs with others.
@@ -373,16 +399,16 @@ pub(super) fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
     }
 }
 
-/// The same without call stacks: to the only function of the project's that changed and is called as often as before. If there are
-/// several, nobody knows which of them it is: the callee is not to blame all the same.
+/// The same without call stacks: to the only function of the project's that changed and is called as often as before; if none changed
+/// beyond chance, to the only one that does a little more. If there are several, nobody knows which of them it is: the callee is not to
+/// blame all the same.
 pub(super) fn charge_only_caller(costs: &mut BTreeMap<&str, Costs>) {
     let own = || costs.iter().filter(|(_, one)| one.own_code && !one.is_one_sided());
-    let callers: Vec<&str> = (own().filter(|(_, one)| one.additional_calls().abs() <= 0.0))
-        .map(|(name, _)| *name)
-        .collect();
-    if callers.is_empty() {
+    let Some(likeliest) = own().filter_map(|(_, one)| one.caller_rank()).min() else {
         return;
-    }
+    };
+    let callers = own().filter(|(_, one)| one.caller_rank() == Some(likeliest));
+    let callers: Vec<&str> = callers.map(|(name, _)| *name).collect();
     let callees: Vec<(&str, f64)> = own().map(|(name, one)| (*name, one.additional_calls())).collect();
     for (callee, additional) in callees {
         let change = costs[callee].change();

@@ -67,6 +67,26 @@ fn without_whole_call_stacks_only_what_changed_by_itself_is_named_and_its_callee
         ],
     );
     assert_eq!(names(&before, &after), ["main.order +172"]);
+    // One more call of a function that only calls others changes its caller by a few instructions; one that is inlined is no caller.
+    let before = counts(
+        90_000.0,
+        &[
+            "main.get 151 - 151 1",
+            "main.stats 37 - 37 1",
+            "main.count 38 - 103 1",
+            "main.tenant 78 - 78",
+        ],
+    );
+    let after = counts(
+        95_000.0,
+        &[
+            "main.get 162 - 162 1",
+            "main.stats 74 - 74 2",
+            "main.count 76 - 206 2",
+            "main.tenant 138 - 138",
+        ],
+    );
+    assert_eq!(names(&before, &after), ["main.get +86", "main.tenant +60"]);
     // Of two functions that changed, nobody knows which one calls it more often; it is not to blame all the same.
     let before = counts(
         65_000.0,
