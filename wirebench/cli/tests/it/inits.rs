@@ -557,6 +557,20 @@ fn a_program_that_wants_a_file_with_its_environment_gets_a_copy_of_the_example()
 }
 
 #[test]
+fn a_program_that_wants_pages_gets_them_from_the_script_that_builds_them() {
+    let server = "const { readFileSync } = require('node:fs')\nconst page = readFileSync('dist/index.html')\n\
+                  require('node:http').createServer((request, response) => response.end(page)).listen(process.env.PORT)\n";
+    let make = "const { mkdirSync, writeFileSync } = require('node:fs')\nmkdirSync('dist')\nwriteFileSync('dist/index.html', 'page')\n";
+    let package = r#"{ "name": "shop", "scripts": { "start": "node server.js", "build": "node make.js" } }"#;
+    let bench = Bench::empty().file("package.json", package);
+    let toml = declared(&bench.file("server.js", server).file("make.js", make));
+    assert!(
+        toml.contains("npm --prefix . run build") && toml.contains("body = \"page\""),
+        "{toml}"
+    );
+}
+
+#[test]
 fn a_migration_runs_before_each_start_and_one_that_fails_is_left_out_and_said() {
     let server = "const { existsSync } = require('node:fs')\nrequire('node:http').createServer((request, response) => {\n  \
                   response.statusCode = request.url === '/' && existsSync('tables') ? 200 : 500\n  response.end('page')\n\

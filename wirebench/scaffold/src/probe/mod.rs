@@ -24,10 +24,10 @@ pub(crate) use self::start::declared_with;
 use self::start::{Known, Launcher, Running};
 use self::supervised::Supervised;
 use crate::container;
-use crate::files::{Files, pattern};
+use crate::files::{Files, pattern, word};
 use crate::needs;
 use crate::port_settings::{self, PortSetting};
-use crate::program::Program;
+use crate::program::{Program, argv};
 use crate::proto::Call;
 use crate::recipes;
 use wirebench_declare::args::Arg;
@@ -220,8 +220,8 @@ pub(super) fn probe(
     })
 }
 
-/// Finds how the program starts; where it does not, after the example of its environment was copied; where its migration fails, without
-/// it. Also returns the question about a migration that was left out.
+/// Finds how the program starts; where it does not, after the example of its environment was copied or its pages were built; where its
+/// migration fails, without it. Also returns the question about a migration that was left out.
 fn start(
     launcher: &Launcher,
     files: &Files,
@@ -239,13 +239,12 @@ fn start(
         Err(why) => why,
     };
     let said = format!("{}\n{}", failure.reason, launcher.output());
-    if let Some(example) = lacking_environment(context, files, draft, &said) {
-        let copy = format!("test -f .env || cp {} .env", shell_words::quote(example));
-        (context.say)(&format!("{}: starting it after {copy}", program.name));
-        let copied = std::fs::copy(context.root.join(example), context.root.join(".env"));
-        copied.map_err(|error| format!("{copy}: {error}"))?;
-        let copy = ["sh", "-c", copy.as_str()].map(str::to_owned).to_vec();
-        draft.front.build = recipes::join(draft.front.build.take().unwrap_or_default(), copy);
+    let copied = lacking_environment(context, files, draft, &said);
+    for more in copied.into_iter().chain(lacking_pages(files, program, &said)) {
+        let built = draft.front.build.replace(more.clone());
+        let made = build(context, draft);
+        draft.front.build = recipes::join(built.unwrap_or_default(), more);
+        made?;
         match launcher.find(draft, &settings, &known) {
             Ok((setting, running)) => return Ok((setting, running, None)),
             Err(why) => failure = why,
@@ -301,13 +300,29 @@ pub(crate) fn draft(program: &Program) -> Server {
     }
 }
 
-/// The example of the environment, if a program that ended speaks of the file `.env`, which its folder lacks.
-fn lacking_environment<'a>(context: &ProbeContext, files: &'a Files, draft: &Server, said: &str) -> Option<&'a str> {
+/// The command that copies the example of the environment, if a program that ended speaks of the file `.env`, which its folder lacks.
+fn lacking_environment(context: &ProbeContext, files: &Files, draft: &Server, said: &str) -> Option<Vec<String>> {
     let is_built_here =
         matches!(draft.front.program, server::Program::Command(_)) && draft.front.working_directory.is_none();
     let lacks = said.contains(".env") && !context.root.join(".env").exists();
     let mut examples = files.environments().map(|(path, _)| path);
-    examples.next().filter(|_| is_built_here && lacks)
+    let example = examples.next().filter(|_| is_built_here && lacks)?;
+    let copy = format!("test -f .env || cp {} .env", shell_words::quote(example));
+    Some(argv(&["sh", "-c", &copy]))
+}
+
+/// The command of a project of Node.js that builds its pages, if a program that ended speaks of one that is not there.
+fn lacking_pages(files: &Files, program: &Program, said: &str) -> Option<Vec<String>> {
+    static PAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:dist|build)/[\w/.-]*\.html\b"));
+    static SCRIPT: LazyLock<Regex> = LazyLock::new(|| pattern(r#""build"\s*:"#));
+    let manifest = files.text(&format!("{}package.json", program.manifest))?;
+    let folder = word(&program.manifest);
+    let build = argv(&["npm", "--prefix", &folder, "run", "build"]);
+    let is_built = program
+        .build
+        .as_ref()
+        .is_some_and(|words| shell_words::join(words).contains("run build"));
+    (PAGE.is_match(said) && SCRIPT.is_match(manifest) && !is_built).then_some(build)
 }
 
 /// Builds it. Files that Go embeds and the repository lacks, such as pages that another tool makes, are made empty by the build, and
