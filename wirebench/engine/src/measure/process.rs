@@ -224,7 +224,7 @@ pub(super) const MOST_TAIL_BYTES: u64 = 256 << 10;
 /// The lines with which runtimes say why a program ends; stacks follow (Go, Rust, Node.js, JVM, .NET) or come before (Python). Maven and
 /// Composer say it before advice.
 static CAUSE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at |Exception in thread |Unhandled exception|Caused by: |[\w.$]*(Error|Exception): |\[ERROR\] (Failed to execute goal|COMPILATION ERROR)|In \w+\.php line \d+:|npm (error|ERR!) (code |404 Not Found))")
+    Regex::new(r"^(panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at |Exception in thread |Unhandled exception|Caused by: |[\w.$]*(Error|Exception): |\[ERROR\] (Failed to execute goal|COMPILATION ERROR)|In \w+\.php line \d+:|npm (error|ERR!) (code |404 Not Found)|error: toolchain )")
         .expect("a constant pattern")
 });
 
@@ -295,6 +295,11 @@ mod tests {
             frames("\tat A.b(A.java:1)\n")
         );
         assert!(last_lines(&java).starts_with("Caused by: b / at A.b"));
+        let rustup = format!(
+            "error: toolchain '1.98.0' is not installed\nhelp: run it\n\nStack backtrace:\n{}",
+            frames("1: run\n")
+        );
+        assert!(last_lines(&rustup).starts_with("error: toolchain '1.98.0' is not installed / help: run it / "));
         let npm = "npm error code E404\nnpm error 404 Not Found - GET shop\nnpm error 404  'shop@4' is not in this registry.\nnpm error 404\n\
             npm error 404 Note that\nnpm error 404 tarball\nnpm error A complete log\n";
         assert!(last_lines(npm).starts_with("npm error 404 Not Found - GET shop / npm error 404  'shop@4'"));

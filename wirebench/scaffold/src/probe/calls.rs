@@ -30,9 +30,9 @@ use wirebench_engine::measure::wire::grpc_request;
 const MOST: usize = 3;
 /// Nested messages below this depth are left empty.
 const DEEPEST: usize = 4;
-/// Words in the names of methods that take data away, or end something.
-const DESTROYING: &str = "clear compact defragment delete destroy disable drop empty evict flush kill purge remove reset restart revoke \
-                          shutdown stop terminate truncate wipe";
+/// Words in the names of methods, and in paths, that take data away, or end something.
+pub(super) const DESTROYING: &str = "abort clear compact crash defragment delete destroy die disable drop empty evict exit flush kill oom panic purge quit reboot remove reset \
+     restart restore revoke rollback shutdown stop terminate truncate wipe";
 /// Words in the names of methods that add or change data.
 const CHANGING: &str = "add append cancel change charge create downgrade enable grant import insert move patch place promote publish put register save \
                         send set store update upgrade upload upsert write";
@@ -114,7 +114,7 @@ fn is_changing(method: &str) -> bool {
 }
 
 /// Whether one of the words is in a name such as `MemberRemove` or `remove_member`.
-fn has_word_of(words: &str, name: &str) -> bool {
+pub(super) fn has_word_of(words: &str, name: &str) -> bool {
     let mut named = WORD.find_iter(name).map(|word| word.as_str());
     named.any(|named| words.split(' ').any(|word| word.eq_ignore_ascii_case(named)))
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::calls::{DESTROYING, has_word_of};
 use super::openapi;
 use crate::files::pattern;
 use crate::routes::{self, Route};
@@ -43,11 +44,6 @@ pub(super) struct Candidate {
     /// True if a source or a document of the server declares it, so that a bad response is worth a question.
     pub(super) declared: bool,
 }
-
-/// Paths whose name says that a request ends the server.
-static ENDING: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)/(?:panic|crash|exit|quit|shutdown|kill|abort|die|terminate|oom|restart|reboot)(?:[/?]|$)")
-});
 
 /// The candidates in the order of the sources; requests that may change data or end the server become a question.
 pub(super) fn candidates(
@@ -103,7 +99,7 @@ pub(super) fn candidates(
         declared: false,
     }));
     found.retain(|one| {
-        let ends = ENDING.is_match(&one.template);
+        let ends = has_word_of(DESTROYING, &one.template);
         if ends {
             changing.insert(format!("GET {} ({})", one.template, one.why));
         }
@@ -250,13 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_ends_the_server_is_asked_about_and_not_for() {
+    fn a_path_that_takes_data_away_or_ends_the_server_is_asked_about_and_not_for() {
         let route = |path: &str| Route {
             method: "GET".into(),
             path: path.into(),
             place: "a.go:1".into(),
         };
-        let routes = ["/panic", "/crash/{code}", "/panics", "/exits/now"].map(route).to_vec();
+        let taken = ["/panic", "/crash/{code}", "/users/deleteAll", "/_e2e/restore-snapshot"].map(route);
+        let routes = [&taken[..], &["/panics", "/exits/now"].map(route)].concat();
         let mut questions = Vec::new();
         let found = candidates(&routes, None, |_| None, &mut questions);
         let asked: Vec<&str> = found
