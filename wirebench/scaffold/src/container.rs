@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::files::{CONTAINERS, Files, pattern};
+use crate::files::{CONTAINERS, Files, name_of, pattern};
 use wirebench_declare::server::Program as Started;
 
 /// The instructions of the last image that matter here, each with its rest, which may go on in further lines.
@@ -21,7 +21,7 @@ pub(super) fn arguments(files: &Files, started: &Started) -> Vec<String> {
     };
     let mut texts = CONTAINERS.into_iter().flat_map(|name| files.named(name));
     texts
-        .find_map(|(_, text)| of_image(text, last(program)))
+        .find_map(|(_, text)| of_image(text, name_of(program)))
         .unwrap_or_default()
 }
 
@@ -39,7 +39,7 @@ fn of_image(text: &str, program: &str) -> Option<Vec<String>> {
         }
     }
     let all = [entry, command].concat();
-    let at = all.iter().position(|word| last(word) == program)?;
+    let at = all.iter().position(|word| name_of(word) == program)?;
     let place = |word: &String| match copied.get(word) {
         None if word.starts_with('/') || word.contains('$') => None,
         place => Some(place.unwrap_or(word).clone()),
@@ -61,15 +61,11 @@ fn copies(words: &[String]) -> Vec<(String, String)> {
         return Vec::new();
     };
     let place = |file: &String| match to.strip_suffix('/') {
-        Some(folder) => format!("{folder}/{}", last(file)),
+        Some(folder) => format!("{folder}/{}", name_of(file)),
         None => (*to).clone(),
     };
     let plain = |file: &String| file.trim_start_matches("./").to_owned();
     from.iter().map(|file| (place(file), plain(file))).collect()
-}
-
-fn last(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]

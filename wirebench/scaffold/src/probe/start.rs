@@ -66,14 +66,6 @@ pub(super) struct Known {
     pub(super) arguments: Vec<String>,
 }
 
-/// What a program that ended is started with next.
-enum NextTry {
-    /// Arguments: the container's, each of the commands that it listed, or the folder that it is started in.
-    Arguments(Vec<Vec<String>>),
-    /// Variables that it asked for.
-    Variables(BTreeMap<String, String>),
-}
-
 impl Launcher<'_> {
     pub(super) fn launch_context(&self) -> LaunchContext<'_> {
         LaunchContext {
@@ -111,34 +103,28 @@ impl Launcher<'_> {
             if waiting.is_empty() && own.is_none() {
                 let said = std::mem::take(&mut said);
                 listed.extend(serving_commands(&said));
-                // It may need nothing but arguments.
-                let may_take_argument = longest <= AT_ONCE && !has_argument;
-                let next = if longest <= AT_ONCE && !container.is_empty() {
-                    Some(NextTry::Arguments(vec![std::mem::take(&mut container)]))
-                } else if may_take_argument && !listed.is_empty() {
+                let asked = asked_for(&said, &known.values, &draft.front.env);
+                let is_quick = longest <= AT_ONCE;
+                // It may need nothing but arguments: its container's, one of its commands, or else its folder.
+                let arguments = if is_quick && !container.is_empty() {
+                    vec![std::mem::take(&mut container)]
+                } else if is_quick && !has_argument && !listed.is_empty() {
                     (failed, has_argument) = (None, true);
-                    Some(NextTry::Arguments(listed.iter().map(|one| vec![one.clone()]).collect()))
+                    listed.iter().map(|one| vec![one.clone()]).collect()
+                } else if is_quick && !has_argument && asked.is_empty() {
+                    has_argument = true;
+                    vec![vec![FOLDER.to_owned()]]
                 } else {
-                    let asked = asked_for(&said, &known.values, &draft.front.env);
-                    let folder = || {
-                        has_argument = true;
-                        NextTry::Arguments(vec![vec![FOLDER.to_owned()]])
-                    };
-                    let asked = Some(NextTry::Variables(asked.clone())).filter(|_| !asked.is_empty());
-                    asked.or_else(|| may_take_argument.then(folder))
+                    Vec::new()
                 };
-                match next {
-                    Some(NextTry::Arguments(arguments)) => {
-                        let with = |words: Vec<String>| settings.iter().map(move |setting| setting.after(&words));
-                        ways = arguments.into_iter().flat_map(with).collect();
-                        waiting = ways.clone().into();
-                    }
-                    Some(NextTry::Variables(asked)) => {
-                        failed = None;
-                        draft.front.env.extend(asked);
-                        waiting = ways.clone().into();
-                    }
-                    None => {}
+                if !arguments.is_empty() {
+                    let with = |words: Vec<String>| settings.iter().map(move |setting| setting.after(&words));
+                    ways = arguments.into_iter().flat_map(with).collect();
+                    waiting = ways.clone().into();
+                } else if !asked.is_empty() {
+                    failed = None;
+                    draft.front.env.extend(asked);
+                    waiting = ways.clone().into();
                 }
             }
             let Some(setting) = waiting.pop_front() else { break };
