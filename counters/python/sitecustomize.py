@@ -23,14 +23,17 @@ OTHERS = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 counts = {}
 
 
+@functools.cache
 def installed_from(packages):
     """The folders from which pip or uv installed what this folder has a copy of (PEP 610)."""
+    folders = []
     for record in glob.glob(os.path.join(glob.escape(packages), "*.dist-info", "direct_url.json")):
         with open(record) as file:
             url = urllib.parse.urlparse(json.load(file).get("url", ""))
         if url.scheme == "file":
             folder = urllib.parse.unquote(url.path)
-            yield from (folder, os.path.join(folder, "src"))
+            folders += [folder, os.path.join(folder, "src")]
+    return folders
 
 
 @functools.cache

@@ -17,10 +17,15 @@ struct Pair<'a> {
     kind: WorkKind,
 }
 
+/// The digests of the function's text.
+fn texts(sides: [Option<&FunctionWork>; 2]) -> [Option<&String>; 2] {
+    sides.map(|side| side.and_then(|work| work.text.as_ref()))
+}
+
 impl<'a> Pair<'a> {
     fn new(sides: [Option<&'a FunctionWork>; 2]) -> Self {
         let baseline = sides[0].map_or(0.0, |work| work.count);
-        let texts = sides.map(|side| side.and_then(|work| work.text.as_ref()));
+        let texts = texts(sides);
         let is_edited = texts[0].is_some() && texts[1].is_some() && texts[0] != texts[1];
         Self {
             sides,
@@ -63,7 +68,7 @@ impl<'a> Pair<'a> {
 
     /// Whether its text is the same on both sides: then it does more because others call it more often, or give it more to do.
     fn is_as_written(&self) -> bool {
-        let [before, after] = self.sides.map(|side| side.and_then(|work| work.text.as_ref()));
+        let [before, after] = texts(self.sides);
         before.is_some() && before == after
     }
 

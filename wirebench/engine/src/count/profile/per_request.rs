@@ -124,12 +124,11 @@ impl PerRequest {
         }
         let mut functions: Vec<(&str, Sums)> = by_name.into_iter().filter(|(_, sums)| sums.largest() != 0).collect();
         functions.sort_by_key(|(_, sums)| Reverse(sums.largest()));
-        let (mut own, mut others) = (0..at_most, 0..at_most);
-        functions.retain(|(_, sums)| {
-            if sums.blamed.is_some() { &mut own } else { &mut others }
-                .next()
-                .is_some()
-        });
+        let (mut functions, mut others): (Vec<_>, Vec<_>) =
+            functions.into_iter().partition(|(_, sums)| sums.blamed.is_some());
+        functions.truncate(at_most);
+        others.truncate(at_most);
+        functions.append(&mut others);
         functions.sort_by_key(|(_, sums)| Reverse(sums.own.abs()));
         let figure = |(name, sums): (&str, Sums)| FunctionSpending {
             function: name.to_owned(),
