@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Starts nothing: the declaration is guessed from the sources, and guesses are marked.
     #[arg(long, overrides_with = "probe")]
     no_probe: bool,
-    /// Only the programs of these names, separated by commas; may be repeated.
+    /// Only the programs of these names or in these folders, separated by commas; may be repeated.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Also a request that init does not send by itself, as it may change data, or needs a value: method, path, and a body if there

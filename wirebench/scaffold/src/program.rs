@@ -57,6 +57,12 @@ impl Program {
         (self.language.clone(), self.manifest.clone(), file.unwrap_or_default())
     }
 
+    /// True if its main file lies in a folder of this name or path.
+    pub(super) fn is_in_folder(&self, path: &str) -> bool {
+        let folder = format!("/{}/", path.trim_matches('/'));
+        (self.sources.first()).is_some_and(|file| format!("/{file}").contains(&folder))
+    }
+
     /// True if its server, or the only server of its project, is among these.
     pub(super) fn is_covered(&self, servers: &BTreeSet<ServerKey>) -> bool {
         let (language, manifest, _) = self.key();

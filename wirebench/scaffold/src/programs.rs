@@ -83,21 +83,28 @@ impl Programs {
         first.iter().map(declared::found).collect()
     }
 
-    /// Keeps only the named programs.
+    /// Keeps only the programs with these names; where none has the name, those whose main file lies in a folder of that name or path.
     ///
     /// # Errors
     /// When a name is unknown; the message lists the known ones.
     pub fn only(&mut self, names: &[String]) -> Result<(), String> {
-        let mut known: Vec<&str> = self.programs.iter().map(|program| program.name.as_str()).collect();
-        if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            if known.is_empty() {
-                known.push("none");
-            }
-            let known = known.join(", ");
+        let known: BTreeSet<String> = self.programs.iter().map(|program| program.name.clone()).collect();
+        let is_meant = |program: &Program, name: &String| {
+            program.name == *name || (!known.contains(name) && program.is_in_folder(name))
+        };
+        let is_unknown = |name: &&String| !self.programs.iter().any(|program| is_meant(program, name));
+        if let Some(unknown) = names.iter().find(is_unknown) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            };
             return Err(format!("no program \"{unknown}\" was found; there are: {known}"));
         }
         if !names.is_empty() {
-            self.programs.retain(|program| names.contains(&program.name));
+            self.programs
+                .retain(|program| names.iter().any(|name| is_meant(program, name)));
         }
         Ok(())
     }
@@ -245,6 +252,26 @@ mod tests {
             missing(&[("go.mod", "module example.org/x\n"), ("main.go", main)]),
             None
         );
+    }
+
+    #[test]
+    fn a_program_is_named_by_its_folder_where_none_has_that_name() {
+        let main = "package main\nimport \"net/http\"\nfunc main() { http.ListenAndServe(\":8080\", nil) }\n";
+        let files = Files::of(&[
+            ("go.mod", "module example.org/x\n"),
+            ("shop/server/main.go", main),
+            ("blog/server/main.go", main),
+            ("blog/admin/main.go", main),
+        ]);
+        let only = |name: &str| -> Result<Vec<String>, String> {
+            let mut programs = Programs::among(files.clone());
+            programs.only(&[name.to_owned()])?;
+            Ok(programs.programs.iter().map(|one| one.name.clone()).collect())
+        };
+        assert_eq!(only("blog").unwrap(), ["blog"]);
+        assert_eq!(only("server").unwrap(), ["blog", "shop"]);
+        assert_eq!(only("blog/server/").unwrap(), ["blog"]);
+        assert!(only("og").unwrap_err().contains("there are: admin, blog, shop"));
     }
 
     #[test]
