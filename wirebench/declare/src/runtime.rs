@@ -28,7 +28,12 @@ pub struct UnderCallgrind {
 impl UnderCallgrind {
     /// Whether the own instructions of a function are left out.
     pub fn leaves_out(&self, function: &str) -> bool {
-        is_among(&self.left_out, function) && !is_among(&self.kept, function)
+        self.is_of_runtime(function) && !is_among(&self.kept, function)
+    }
+
+    /// Whether a function is the runtime's own, kept or not.
+    pub fn is_of_runtime(&self, function: &str) -> bool {
+        is_among(&self.left_out, function)
     }
 
     /// Whether a function allocates on the heap.

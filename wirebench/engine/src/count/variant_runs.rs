@@ -306,9 +306,10 @@ impl VariantRuns {
 
     /// Costs per request by call stack, of every metric that has call stacks.
     fn costs(&self) -> Vec<(Metric, Costs)> {
-        let costs: [(Metric, CostOf); 3] = [
+        let costs: [(Metric, CostOf); 4] = [
             (Metric::Instructions, |output| Some(&output.code.as_ref()?.cost)),
             (Metric::Allocations, |output| Some(&output.heap.as_ref()?.blocks)),
+            (Metric::Allocations, |output| output.code.as_ref()?.allocations.as_ref()),
             (Metric::AllocatedBytes, |output| Some(&output.heap.as_ref()?.bytes)),
         ];
         let ends = self.ended.iter().map(|run| run.requests);

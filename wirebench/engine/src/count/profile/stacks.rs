@@ -50,6 +50,12 @@ impl Stacks {
         }
     }
 
+    /// The costs so far, which are taken out: frames keep their ids in both.
+    pub fn take(&mut self) -> Self {
+        let costs = std::mem::take(&mut self.costs);
+        Self { costs, ..self.clone() }
+    }
+
     /// Adds so many times the cost of every stack of another run, or of another process of the same run.
     pub fn absorb(&mut self, other: &Self, times: i128) {
         let ids: Vec<FrameId> = other.frames.iter().map(|frame| self.frame(frame.clone())).collect();

@@ -47,15 +47,19 @@ fn changes_of(metric: Metric, is_changed: bool, baseline: &Counts, candidate: &C
         if has_whole_stacks {
             charge_callers(&mut costs);
             undo_inlining(&mut costs);
-        } else if costs.values().any(Costs::is_exactly_changed) {
-            costs.retain(|_, one| !one.own_code || one.is_exactly_changed() || one.may_call_more());
-            costs
-                .values_mut()
-                .filter(|one| one.own_code)
-                .for_each(Costs::take_exact);
-            charge_only_caller(&mut costs);
-        } else if !is_changed {
-            return Vec::new();
+        } else {
+            let mut exact = of_functions(baseline, candidate, Metric::Instructions);
+            let is_known = exact.values().any(Costs::is_exactly_changed);
+            if !is_known && !is_changed {
+                return Vec::new();
+            }
+            let callers = if is_known { keep_exact(&mut exact) } else { Vec::new() };
+            if metric != Metric::Instructions {
+                take_calls(&mut costs, &exact, &callers);
+            } else if is_known {
+                costs = exact;
+            }
+            charge_only_caller(&mut costs, &callers);
         }
         costs
     };
@@ -172,7 +176,7 @@ impl Costs {
 
     /// How likely it is the caller of what is called more often, the smaller the likelier; `None` if it is not.
     fn caller_rank(&self) -> Option<u8> {
-        if self.additional_calls().abs() > 0.0 {
+        if self.additional_calls(ENTERED_ONCE_MORE).abs() > 0.0 {
             None
         } else if self.calls[1] > 0.0 && self.is_exactly_changed() {
             Some(0)
@@ -208,10 +212,10 @@ impl Costs {
         self.by_itself.contains(&0.0)
     }
 
-    /// The cost of the additional calls per request (below 0: of those saved); 0 for a function that only one side has.
-    pub(super) fn additional_calls(&self) -> f64 {
+    /// The cost of the additional calls per request (below 0: of those saved), if they are more than by chance; 0 for a function that
+    /// only one side has.
+    pub(super) fn additional_calls(&self, by_chance: f64) -> f64 {
         let [before, after] = self.known_calls();
-        let by_chance = if self.is_exact { ENTERED_ONCE_MORE } else { 0.0 };
         if before <= 0.0 || after <= 0.0 || (after - before).abs() <= by_chance.max(before * EQUAL_CALLS) {
             return 0.0;
         }
@@ -385,10 +389,10 @@ pub(super) fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
     let mut outwards: Vec<(&str, f64)> = own.map(|(name, one)| (*name, one.inclusive)).collect();
     outwards.sort_by(|(_, one), (_, other)| one.total_cmp(other));
     for (at, (callee, inclusive)) in outwards.iter().enumerate() {
-        let additional = costs[callee].additional_calls();
+        let additional = costs[callee].additional_calls(0.0);
         let is_caller = |name: &&str| {
             let one = costs[name];
-            one.additional_calls().abs() <= 0.0
+            one.additional_calls(0.0).abs() <= 0.0
                 && one.inclusive > *inclusive
                 && one.inclusive_change * additional.signum() >= additional.abs() * CALLER_HOLDS_CALLS
         };
@@ -399,23 +403,50 @@ pub(super) fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
     }
 }
 
-/// The same without call stacks: to the only function of the project's that changed and is called as often as before; if none changed
-/// beyond chance, to the only one that does a little more. If there are several, nobody knows which of them it is: the callee is not to
-/// blame all the same.
-pub(super) fn charge_only_caller(costs: &mut BTreeMap<&str, Costs>) {
-    let own = || costs.iter().filter(|(_, one)| one.own_code && !one.is_one_sided());
-    let Some(likeliest) = own().filter_map(|(_, one)| one.caller_rank()).min() else {
+/// Without call stacks, keeps what functions of the project cost by themselves, of those whose own code does more or less, or may. Returns
+/// who may call others more often: those that changed and are called as often as before; if none changed beyond chance, those that do a
+/// little more.
+fn keep_exact<'a>(costs: &mut BTreeMap<&'a str, Costs>) -> Vec<&'a str> {
+    costs.retain(|_, one| !one.own_code || one.is_exactly_changed() || one.may_call_more());
+    let own = costs.values_mut().filter(|one| one.own_code);
+    own.for_each(Costs::take_exact);
+    let ranks = || own_on_both_sides(costs).filter_map(|(name, one)| Some((name, one.caller_rank()?)));
+    let likeliest = ranks().map(|(_, rank)| rank).min();
+    let callers = ranks().filter(|(_, rank)| Some(*rank) == likeliest);
+    callers.map(|(name, _)| name).collect()
+}
+
+fn own_on_both_sides<'c, 'a>(costs: &'c BTreeMap<&'a str, Costs>) -> impl Iterator<Item = (&'a str, &'c Costs)> {
+    let own = costs.iter().filter(|(_, one)| one.own_code && !one.is_one_sided());
+    own.map(|(name, one)| (*name, one))
+}
+
+/// Gives costs of another metric the calls that instructions tell, and its callers a place.
+fn take_calls<'a>(costs: &mut BTreeMap<&'a str, Costs>, exact: &BTreeMap<&'a str, Costs>, callers: &[&'a str]) {
+    for caller in callers {
+        costs.entry(caller).or_default().own_code = true;
+    }
+    for (name, one) in costs {
+        one.calls = exact.get(name).map_or_else(Default::default, |code| code.calls);
+    }
+}
+
+/// Charges additional calls to the only function that may make them. If there are several, nobody knows which of them it is: the callee
+/// is not to blame all the same.
+fn charge_only_caller(costs: &mut BTreeMap<&str, Costs>, callers: &[&str]) {
+    if callers.is_empty() {
         return;
-    };
-    let callers = own().filter(|(_, one)| one.caller_rank() == Some(likeliest));
-    let callers: Vec<&str> = callers.map(|(name, _)| *name).collect();
-    let callees: Vec<(&str, f64)> = own().map(|(name, one)| (*name, one.additional_calls())).collect();
+    }
+    let own = own_on_both_sides(costs);
+    let callees: Vec<(&str, f64)> = own
+        .map(|(name, one)| (name, one.additional_calls(ENTERED_ONCE_MORE)))
+        .collect();
     for (callee, additional) in callees {
         let change = costs[callee].change();
         // Calls that only entered it once more make each look cheaper.
         let explains_all = additional * change.signum() >= change.abs() * CALLER_HOLDS_CALLS;
         let moved = if explains_all { change } else { additional };
-        match callers[..] {
+        match callers {
             [caller] => move_change(costs, callee, caller, moved),
             _ => costs.entry(callee).or_default().sides[1] -= moved,
         }

@@ -128,6 +128,44 @@ fn without_whole_call_stacks_only_what_changed_by_itself_is_named_and_its_callee
     assert_eq!(changes_of(Metric::Instructions, false, &baseline, &same), []);
 }
 
+/// Adds what functions allocate.
+fn allocating(mut counts: Counts, total: f64, functions: &[&str]) -> Counts {
+    counts.figures.push(figure(Metric::Allocations, Some(total), 0.1));
+    let allocated = self::counts(total, functions).functions.into_iter();
+    counts.functions.extend(allocated.map(|function| FunctionCost {
+        metric: Metric::Allocations,
+        ..function
+    }));
+    counts
+}
+
+/// However few instructions an allocation takes, the function that makes more of them is named, or its caller if it is only called more often.
+#[test]
+fn allocations_are_named_by_function_without_whole_call_stacks_too() {
+    let named = |baseline: &Counts, candidate: &Counts| -> Vec<String> {
+        let found = changes_of(Metric::Allocations, true, baseline, candidate);
+        let name = |one: FunctionChange| format!("{} {:+}", one.function, one.candidate - one.baseline);
+        found.into_iter().map(name).collect()
+    };
+    let code = ["main.order 274 - 3254 1", "main.render 130 - 9600 5"];
+    let baseline = counts(50_000.0, &code);
+    let baseline = allocating(
+        baseline,
+        85.0,
+        &["main.render 30 - 30", "main.queue 9 - 9", "json.Marshal 40"],
+    );
+    let fewer = counts(50_000.0, &code);
+    let fewer = allocating(fewer, 56.0, &["main.render 10 - 10", "json.Marshal 40.05"]);
+    assert_eq!(named(&baseline, &fewer), ["main.render -20", "main.queue -9"]);
+    let twice = counts(60_000.0, &["main.order 316 - 3296 1", "main.render 260 - 19200 10"]);
+    let twice = allocating(
+        twice,
+        115.0,
+        &["main.render 60 - 60", "main.queue 9 - 9", "json.Marshal 40"],
+    );
+    assert_eq!(named(&baseline, &twice), ["main.order +30"]);
+}
+
 fn names(baseline: &Counts, candidate: &Counts) -> Vec<String> {
     let changes = changes_of(Metric::Instructions, true, baseline, candidate);
     let name = |change: FunctionChange| format!("{} {:+}", change.function, change.candidate - change.baseline);

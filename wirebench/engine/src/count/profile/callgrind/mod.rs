@@ -47,7 +47,7 @@ pub struct Instructions {
     /// All instructions that callgrind counted.
     pub cost: RunCost,
     /// Heap allocations, if the runtime says which functions make them.
-    pub allocations: Option<u64>,
+    pub allocations: Option<RunCost>,
     /// Calls of each of the project's own functions. A function that is inlined everywhere has none.
     pub calls: BTreeMap<String, u64>,
     /// Remarks on the names, one sentence each.
@@ -56,19 +56,21 @@ pub struct Instructions {
 
 impl Instructions {
     /// What the run did in all.
-    pub const fn totals(&self) -> Totals {
+    pub fn totals(&self) -> Totals {
         Totals {
             instructions: self.cost.total,
-            allocations: self.allocations,
+            allocations: self.allocations.as_ref().map(|cost| cost.total),
         }
     }
 
     /// Adds the costs of another process of the same run.
     pub fn absorb(&mut self, other: Self) {
-        let mut totals = self.totals();
-        totals.absorb(other.totals());
-        self.allocations = totals.allocations;
         self.cost.absorb(&other.cost);
+        let both = self.allocations.take().zip(other.allocations);
+        self.allocations = both.map(|(mut one, other)| {
+            one.absorb(&other);
+            one
+        });
         for (function, times) in other.calls {
             let sum = self.calls.entry(function).or_insert(0);
             *sum = sum.saturating_add(times);
@@ -90,9 +92,7 @@ pub fn read(file: &Path, tree: &Tree, runtime: Option<&UnderCallgrind>) -> Resul
 fn parse<'a>(file: &Path, text: &'a str, runtime: Option<&UnderCallgrind>) -> Result<format::Costs<'a>, String> {
     let mut costs = format::parse(file, text)?;
     if let Some(runtime) = runtime {
-        // A program without any has no names for its functions.
-        costs.allocations =
-            Some(costs.count_allocations(|function| runtime.allocates(function))).filter(|count| *count > 0);
+        costs.find_allocations(runtime);
         costs.leave_out(|function| runtime.leaves_out(function));
     }
     Ok(costs)
@@ -109,7 +109,7 @@ pub fn totals(file: &Path, runtime: Option<&UnderCallgrind>) -> Result<Totals, S
         let costs = parse(file, &text, runtime)?;
         return Ok(Totals {
             instructions: costs.total,
-            allocations: costs.allocations,
+            allocations: Some(costs.allocated()).filter(|count| *count > 0),
         });
     }
     let totals = text.lines().filter_map(|line| line.strip_prefix("totals:"));

@@ -31,10 +31,22 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
     };
     let mut functions = Functions::new(contexts, &costs, tree, rule);
     let mut call_paths = CallPaths::new(&calls);
+    let cost = run_cost(&costs, &mut functions, &mut call_paths);
+    let remarks = remarks(&functions, &cost, total);
+    Instructions {
+        calls: times_called(&calls, &mut functions),
+        remarks,
+        allocations: (!allocations.is_empty()).then(|| run_cost(&allocations, &mut functions, &mut call_paths)),
+        cost: RunCost { total, ..cost },
+    }
+}
+
+/// Costs by call stack and by line.
+fn run_cost(costs: &[Cost], functions: &mut Functions, call_paths: &mut CallPaths) -> RunCost {
     let mut by_line: HashMap<(FrameId, Rc<Source>), u64> = HashMap::new();
-    for ((context, inlined, blamed), cost) in by_functions(&costs, &mut functions) {
+    for ((context, inlined, blamed), cost) in by_functions(costs, functions) {
         let physical = functions.innermost(context);
-        let paths = call_paths.of(context, &mut functions);
+        let paths = call_paths.of(context, functions);
         for (path, cost) in split(cost, &paths) {
             let mut stack = path.stack.clone();
             stack.extend(physical);
@@ -50,15 +62,10 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
     for ((function, source), cost) in by_line {
         lines.add(functions.name(function), &source, cost);
     }
-    Instructions {
-        allocations,
-        calls: times_called(&calls, &mut functions),
-        remarks: remarks(&functions, total),
-        cost: RunCost {
-            total,
-            stacks: functions.stacks,
-            lines,
-        },
+    RunCost {
+        total: costs.iter().map(|cost| cost.instructions).sum(),
+        stacks: functions.stacks.take(),
+        lines,
     }
 }
 
@@ -89,10 +96,10 @@ fn times_called(calls: &[Call], functions: &mut Functions) -> BTreeMap<String, u
     times
 }
 
-fn remarks(functions: &Functions, total: u64) -> Vec<String> {
+fn remarks(functions: &Functions, cost: &RunCost, total: u64) -> Vec<String> {
     let objects = functions.objects.iter();
     let mut remarks: Vec<String> = objects.filter_map(|object| object.remark(total)).collect();
-    let sum = functions.stacks.total();
+    let sum = cost.stacks.total();
     if sum != total.into() {
         remarks.push(format!(
             "the functions add up to {sum} instructions, callgrind counted {total}"

@@ -9,6 +9,7 @@ use proptest::strategy::Just;
 use super::format::parse;
 use super::resolver::resolve;
 use crate::count::profile::callgrind::{Instructions, Totals, read, totals};
+use crate::count::profile::lines::RunCost;
 use crate::count::profile::tree::Tree;
 use wirebench_declare::runtime::UnderCallgrind;
 
@@ -54,9 +55,8 @@ fn text(file: &str) -> Result<Instructions, String> {
     Ok(resolve(costs, &Tree::default()))
 }
 
-fn lines(read: &Instructions) -> Vec<String> {
-    let mut lines: Vec<String> = read
-        .cost
+fn lines(cost: &RunCost) -> Vec<String> {
+    let mut lines: Vec<String> = cost
         .stacks
         .iter()
         .map(|(stack, cost)| {
@@ -77,7 +77,7 @@ fn recorded() -> String {
 fn own_costs_are_read_by_whole_stack_and_inclusive_ones_left_out() {
     let read = text(HAND_WRITTEN).unwrap();
     assert_eq!(
-        lines(&read),
+        lines(&read.cost),
         [
             "(below main);main 17",
             "(below main);main;0x2000 in shop 3",
@@ -99,7 +99,7 @@ fn functions_that_depend_on_timing_are_left_out_of_costs_and_total_but_for_those
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), HAND_WRITTEN).unwrap();
     let left = read(file.path(), &Tree::default(), Some(&runtime)).unwrap();
-    assert_eq!(lines(&left), ["(below main);main 17", "(below main);main;walk 1"]);
+    assert_eq!(lines(&left.cost), ["(below main);main 17", "(below main);main;walk 1"]);
     assert_eq!((left.cost.total, left.cost.stacks.total()), (18, 18));
     let counted = |instructions, allocations| Totals {
         instructions,
@@ -114,6 +114,81 @@ fn functions_that_depend_on_timing_are_left_out_of_costs_and_total_but_for_those
         ..runtime
     };
     assert_eq!(totals(file.path(), Some(&runtime)).unwrap(), counted(18, None));
+}
+
+/// Functions of a runtime between the program's code and the one that allocates: one is called by two functions, and one allocates in
+/// half of its calls.
+const ALLOCATING: &str = "\
+# callgrind format
+version: 1
+positions: instr line
+events: Ir
+
+ob=(1) /server/shop
+fl=(1) shop.go
+fn=(1) main.order
+0x1000 5 10
+cfn=(2) runtime.newobject
+calls=6 0x3000
+0x1004 6 60
+cfn=(3) runtime.concat
+calls=4 0x4000
+0x1008 7 40
+fn=(4) main.price
+0x2000 9 10
+cfn=(2)
+calls=2 0x3000
+0x2004 9 20
+fn=(2)
+0x3000 1 8
+cfn=(5) runtime.mallocgc
+calls=8 0x5000
+0x3004 1 80
+fn=(3)
+0x4000 1 4
+cfn=(5)
+calls=2 0x5000
+0x4004 1 20
+fn=(5)
+0x5000 1 10
+cfn=(6) runtime.mallocinit
+calls=1 0x6000
+0x5004 1 1
+fn=(6)
+0x6000 1 1
+
+totals: 43
+";
+
+#[test]
+fn what_the_runtime_allocates_is_charged_to_those_that_called_it() {
+    let starts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let runtime = UnderCallgrind {
+        left_out: starts(&["runtime."]),
+        kept: starts(&["runtime.malloc"]),
+        allocators: starts(&["runtime.malloc"]),
+    };
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), ALLOCATING).unwrap();
+    let mut read = read(file.path(), &Tree::default(), Some(&runtime)).unwrap();
+    assert_eq!(
+        lines(&read.cost),
+        [
+            "main.order 10",
+            "main.price 10",
+            "runtime.mallocgc 10",
+            "runtime.mallocinit 1"
+        ]
+    );
+    assert_eq!(
+        lines(&read.allocations.clone().unwrap()),
+        ["main.order 8", "main.price 2"]
+    );
+    // Of two processes of one run.
+    read.absorb(read.clone());
+    let both = read.allocations.unwrap();
+    assert_eq!(lines(&both), ["main.order 16", "main.price 4"]);
+    assert_eq!(both.total, 20);
 }
 
 /// Each function calls the next; contexts name two callers at most.
@@ -137,7 +212,7 @@ fn chain(names: &[&str]) -> String {
 fn a_stack_deeper_than_contexts_name_callers_is_followed_to_its_start() {
     let read = text(&chain(&["main", "a", "b", "c", "d"])).unwrap();
     assert_eq!(
-        lines(&read),
+        lines(&read.cost),
         ["main 1", "main;a 1", "main;a;b 1", "main;a;b;c 1", "main;a;b;c;d 1"]
     );
 }
@@ -147,9 +222,9 @@ fn functions_that_call_each_other_deeper_than_that_are_no_endless_circle() {
     let read = text(&chain(&["main", "f", "g", "f", "g", "f", "g", "leaf"])).unwrap();
     assert_eq!(read.cost.stacks.total(), 8);
     assert!(
-        lines(&read).iter().any(|line| line.ends_with("f;g;leaf 1")),
+        lines(&read.cost).iter().any(|line| line.ends_with("f;g;leaf 1")),
         "{:?}",
-        lines(&read)
+        lines(&read.cost)
     );
 }
 
@@ -238,7 +313,7 @@ fn what_callgrind_does_not_write_is_named_with_its_line() {
 fn a_recorded_file_adds_up() {
     let read = text(&recorded()).unwrap();
     assert_eq!((read.cost.total, read.cost.stacks.total()), (47_913, 47_913));
-    let lines = lines(&read);
+    let lines = lines(&read.cost);
     let map = "h2::proto::streams::send::Send::check_headers;http::header::map::hash_elem_using";
     assert!(lines.iter().any(|line| line.contains(map)), "{lines:#?}");
     assert!(lines.iter().all(|line| !line.contains('\'')), "{lines:#?}");
