@@ -18,7 +18,7 @@ pub(super) struct CallPath {
     /// The innermost function of the project's among them, with the line of the call.
     pub(super) blamed: Blamed,
     /// The share of the context's cost that came on this path; the shares of all paths add up to 1.
-    share: f64,
+    pub(super) share: f64,
 }
 
 /// The call paths to each context, looked up once.
@@ -117,24 +117,24 @@ fn path_by_name(context: usize, functions: &mut Functions) -> CallPath {
     }
 }
 
-/// Splits a cost in whole instructions by the shares of call paths; the parts add up to it.
+/// Splits a cost into whole numbers by the shares of others, which add up to 1; the parts add up to the cost.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a share of a count is rounded to a whole number no larger than the count"
 )]
-pub(super) fn split(cost: u64, paths: &[CallPath]) -> Vec<(&CallPath, u64)> {
+pub(super) fn split<T>(cost: u64, others: &[T], share_of: impl Fn(&T) -> f64) -> Vec<(&T, u64)> {
     let (mut share, mut assigned) = (0.0, 0);
-    let mut parts = Vec::with_capacity(paths.len());
-    for (at, path) in paths.iter().enumerate() {
-        share += path.share;
-        let upto = if at + 1 == paths.len() {
+    let mut parts = Vec::with_capacity(others.len());
+    for (at, other) in others.iter().enumerate() {
+        share += share_of(other);
+        let upto = if at + 1 == others.len() {
             cost
         } else {
             ((cost as f64 * share).round() as u64).clamp(assigned, cost)
         };
-        parts.push((path, upto - assigned));
+        parts.push((other, upto - assigned));
         assigned = upto;
     }
     parts.retain(|(_, part)| *part > 0);
@@ -161,7 +161,10 @@ mod tests {
     #[test]
     fn a_cost_is_split_as_the_calls_cost() {
         let paths = paths(&[3.0, 1.0, 0.0]);
-        let parts: Vec<u64> = split(102, &paths).into_iter().map(|(_, part)| part).collect();
+        let parts: Vec<u64> = split(102, &paths, |path| path.share)
+            .into_iter()
+            .map(|(_, part)| part)
+            .collect();
         assert_eq!(parts, [77, 25]);
     }
 
@@ -169,7 +172,7 @@ mod tests {
         #[test]
         fn nothing_is_lost(cost in any::<u64>(), weights in vec(0.001f64..1e9, 1..24)) {
             let paths = paths(&weights);
-            let sum: u64 = split(cost, &paths).into_iter().map(|(_, part)| part).sum();
+            let sum: u64 = split(cost, &paths, |path| path.share).into_iter().map(|(_, part)| part).sum();
             prop_assert_eq!(sum, cost);
         }
     }

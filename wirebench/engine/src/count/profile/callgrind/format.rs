@@ -7,11 +7,10 @@
 //!
 //! Splits callgrind's function names under `--separate-callers`: the function and its callers, joined by `'`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::count::profile::error::{line_error, quoted};
-use wirebench_declare::runtime::UnderCallgrind;
 
 /// A function in one calling context.
 #[derive(Debug, Default, Clone, Copy)]
@@ -29,8 +28,8 @@ pub(super) struct Cost {
     pub(super) context: usize,
     /// The address in the object's file.
     pub(super) address: u64,
-    /// Instructions, or allocations.
-    pub(super) instructions: u64,
+    /// How many.
+    pub(super) amount: u64,
 }
 
 /// The calls of one context from one address of its caller.
@@ -67,44 +66,16 @@ pub(super) struct Costs<'a> {
 
 impl Costs<'_> {
     /// Whether a condition holds of the function of each context.
-    fn by_context(&self, holds: impl Fn(&str) -> bool) -> Vec<bool> {
+    pub(super) fn by_context(&self, holds: impl Fn(&str) -> bool) -> Vec<bool> {
         let contexts = self.contexts.iter();
         contexts
             .map(|context| holds(context_frames(context.text)[0].0))
             .collect()
     }
 
-    /// Calls of functions that allocate, by other functions. A call that the runtime makes is charged to those that called it there, in
-    /// proportion to their calls.
-    pub(super) fn find_allocations(&mut self, runtime: &UnderCallgrind) {
-        let allocates = self.by_context(|function| runtime.allocates(function));
-        let is_of_runtime = self.by_context(|function| runtime.is_of_runtime(function));
-        let mut callers: HashMap<usize, Vec<&Call>> = HashMap::new();
-        for call in &self.calls {
-            callers.entry(call.callee).or_default().push(call);
-        }
-        let outer = (self.calls.iter()).filter(|call| allocates[call.callee] && !allocates[call.caller]);
-        let mut open: Vec<Cost> = outer.map(|call| charged(call, call.times)).collect();
-        let mut found = Vec::new();
-        for _ in 0..RUNTIME_DEPTH {
-            let is_passed_on = |cost: &Cost| is_of_runtime[cost.context] && callers.contains_key(&cost.context);
-            let (passed_on, asked): (Vec<Cost>, Vec<Cost>) = open.into_iter().partition(is_passed_on);
-            found.extend(asked);
-            let mut sums: BTreeMap<usize, u64> = BTreeMap::new();
-            for cost in passed_on {
-                *sums.entry(cost.context).or_default() += cost.instructions;
-            }
-            open = (sums.into_iter())
-                .flat_map(|(context, sum)| divided(sum, &callers[&context]))
-                .collect();
-        }
-        found.extend(open);
-        self.allocations = found;
-    }
-
     /// The number of heap allocations. A program without any has no names for its functions.
     pub(super) fn allocated(&self) -> u64 {
-        self.allocations.iter().map(|cost| cost.instructions).sum()
+        self.allocations.iter().map(|cost| cost.amount).sum()
     }
 
     /// Leaves out the own costs of some functions of a program that goes from stack to stack, and their part of the total.
@@ -112,38 +83,8 @@ impl Costs<'_> {
         self.mixes_up_callers = true;
         let left_out = self.by_context(is_left_out);
         self.costs.retain(|cost| !left_out[cost.context]);
-        self.total = self.costs.iter().map(|cost| cost.instructions).sum();
+        self.total = self.costs.iter().map(|cost| cost.amount).sum();
     }
-}
-
-/// The longest chain of the runtime's functions from a call of it to the allocation.
-const RUNTIME_DEPTH: usize = 8;
-
-/// A cost of the code that makes a call.
-const fn charged(call: &Call, cost: u64) -> Cost {
-    Cost {
-        context: call.caller,
-        address: call.address,
-        instructions: cost,
-    }
-}
-
-/// A cost divided among calls in proportion to their number; the parts add up to it.
-fn divided(cost: u64, calls: &[&Call]) -> Vec<Cost> {
-    let all: u128 = calls.iter().map(|call| u128::from(call.times)).sum();
-    let (mut times, mut assigned) = (0, 0);
-    let mut part = |call: &&Call| {
-        times += u128::from(call.times);
-        let upto = u64::try_from(u128::from(cost) * times / all.max(1)).unwrap_or(cost);
-        let part = upto - assigned;
-        assigned = upto;
-        charged(call, part)
-    };
-    calls
-        .iter()
-        .map(&mut part)
-        .filter(|cost| cost.instructions > 0)
-        .collect()
 }
 
 /// Reads the text of `file`, whose name is for errors only.
@@ -328,7 +269,7 @@ impl<'a> Reader<'a> {
             _ => self.read.costs.push(Cost {
                 context,
                 address,
-                instructions,
+                amount: instructions,
             }),
         }
         Ok(())

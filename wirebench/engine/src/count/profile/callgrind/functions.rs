@@ -170,7 +170,7 @@ fn bodies<'a>(contexts: &[Context<'a>], costs: &[Cost]) -> HashMap<&'a str, (&'a
     for cost in costs {
         let place = (names[cost.context], contexts[cost.context].object, cost.address);
         let sum = places.entry(place).or_insert(0);
-        *sum = sum.saturating_add(cost.instructions);
+        *sum = sum.saturating_add(cost.amount);
     }
     let mut bodies: HashMap<&str, ((&str, u64), u64)> = HashMap::new();
     for ((name, object, address), cost) in places {

@@ -5,6 +5,7 @@
 //! the innermost function the whole chain is shown; at its callers, the project's own functions that were inlined around the
 //! call. The cost of a context that is called from several places is split in proportion to the cost of the calls from each.
 
+mod allocations;
 mod call_paths;
 mod format;
 mod functions;
@@ -92,7 +93,7 @@ pub fn read(file: &Path, tree: &Tree, runtime: Option<&UnderCallgrind>) -> Resul
 fn parse<'a>(file: &Path, text: &'a str, runtime: Option<&UnderCallgrind>) -> Result<format::Costs<'a>, String> {
     let mut costs = format::parse(file, text)?;
     if let Some(runtime) = runtime {
-        costs.find_allocations(runtime);
+        costs.allocations = allocations::find(&costs, runtime);
         costs.leave_out(|function| runtime.leaves_out(function));
     }
     Ok(costs)

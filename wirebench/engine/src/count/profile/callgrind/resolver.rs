@@ -47,7 +47,7 @@ fn run_cost(costs: &[Cost], functions: &mut Functions, call_paths: &mut CallPath
     for ((context, inlined, blamed), cost) in by_functions(costs, functions) {
         let physical = functions.innermost(context);
         let paths = call_paths.of(context, functions);
-        for (path, cost) in split(cost, &paths) {
+        for (path, cost) in split(cost, &paths, |path| path.share) {
             let mut stack = path.stack.clone();
             stack.extend(physical);
             stack.extend_from_slice(&inlined);
@@ -63,7 +63,7 @@ fn run_cost(costs: &[Cost], functions: &mut Functions, call_paths: &mut CallPath
         lines.add(functions.name(function), &source, cost);
     }
     RunCost {
-        total: costs.iter().map(|cost| cost.instructions).sum(),
+        total: costs.iter().map(|cost| cost.amount).sum(),
         stacks: functions.stacks.take(),
         lines,
     }
@@ -76,10 +76,10 @@ fn by_functions(costs: &[Cost], functions: &mut Functions) -> HashMap<(usize, Rc
         let Context { text, object } = functions.contexts[cost.context];
         let object = functions.object(object);
         let unnamed = names::is_address(text.split('\'').next().unwrap_or(""));
-        functions.objects[object].spent(cost.instructions, unnamed);
+        functions.objects[object].spent(cost.amount, unnamed);
         let AddressFunctions { inlined, blamed, .. } = functions.functions_at(object, cost.address);
         let sum = sums.entry((cost.context, inlined, blamed)).or_insert(0u64);
-        *sum = sum.saturating_add(cost.instructions);
+        *sum = sum.saturating_add(cost.amount);
     }
     sums
 }

@@ -265,7 +265,7 @@ fn several_events_and_parts_are_read() {
         .replace("0x400 90 20", "0x400 90 7 20")
         .replace("totals: 41", "totals: 7 20");
     let read = parse(Path::new("x"), &more).unwrap();
-    assert_eq!(read.costs.iter().map(|cost| cost.instructions).sum::<u64>(), 20);
+    assert_eq!(read.costs.iter().map(|cost| cost.amount).sum::<u64>(), 20);
     assert_eq!(read.total, 20);
     let twice = format!(
         "{HAND_WRITTEN}\n{}",
@@ -369,7 +369,7 @@ proptest! {
         let sum: u64 = costs.iter().map(|(_, cost)| cost).sum();
         written.push_str(&format!("totals: {sum}\n"));
         let read = parse(Path::new("x"), &written).unwrap();
-        let back: Vec<(u64, u64)> = read.costs.iter().map(|cost| (cost.address, cost.instructions)).collect();
+        let back: Vec<(u64, u64)> = read.costs.iter().map(|cost| (cost.address, cost.amount)).collect();
         prop_assert_eq!(back, costs);
         prop_assert_eq!(read.total, sum);
     }
