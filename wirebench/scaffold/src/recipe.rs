@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::{Deserialize, Deserializer};
+use toml::Table;
 
 /// The texts of the recipes, each with its file's name, in the order in which they are tried.
 const TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
@@ -12,7 +13,7 @@ const TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"))
 /// Every recipe that comes with the program.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
     let read = |(file, text): &(&str, &str)| {
-        toml::from_str(text).unwrap_or_else(|error| panic!("wirebench/scaffold/recipes/{file}: {error}"))
+        Recipe::read(text).unwrap_or_else(|error| panic!("wirebench/scaffold/recipes/{file}: {error}"))
     };
     TEXTS.iter().map(read).collect()
 });
@@ -203,6 +204,17 @@ impl<'de> Deserialize<'de> for Pattern {
 }
 
 impl Recipe {
+    /// Reads a recipe. Its key `frameworks` has the packages that make a program a server, as alternatives of a regular expression:
+    /// `{frameworks}` in its patterns stands for them.
+    pub(super) fn read(text: &str) -> Result<Self, toml::de::Error> {
+        let mut whole: Table = text.parse()?;
+        if let Some(frameworks) = whole.get("frameworks").and_then(toml::Value::as_str) {
+            whole = text.replace("{frameworks}", frameworks).parse()?;
+        }
+        whole.remove("frameworks");
+        whole.try_into()
+    }
+
     /// The names and endings of the files that it needs to read: `go.mod`, `*.go`.
     pub(super) fn reads(&self) -> impl Iterator<Item = String> {
         let manifests = self.manifest_files().map(str::to_owned);

@@ -38,10 +38,11 @@ fn assert_told(pairs: &[(&str, &str)], expected: &[(&str, &str, &str)]) {
 
 #[test]
 fn a_recipe_is_data_alone() {
-    let recipe: Recipe = toml::from_str(
+    let recipe = Recipe::read(
         r#"
 ecosystem = "Crystal"
 sources = ["cr"]
+frameworks = 'Kemal|Lucky'
 
 [[manifest]]
 file = "shard.yml"
@@ -49,7 +50,7 @@ install = ["shards", "install"]
 
 [[start]]
 file = "*.cr"
-contains = 'Kemal\.run'
+contains = '(?:{frameworks})\.run'
 build = ["crystal", "build", "--release", "-o", ".wirebench/bin/{name}", "{file}"]
 command = [".wirebench/bin/{name}"]
 env = { KEMAL_ENV = "production", PORT = "{port}" }
@@ -491,7 +492,7 @@ fn a_program_of_an_unknown_framework_is_one_that_names_paths_and_is_declared_if_
     let module = ("go.mod", "module example.org/shop\n");
     let routes = "package main\nfunc main() { app := aero.New(); app.Get(\"/\", home); app.Run() }\n";
     let package = ("package.json", r#"{ "name": "shop" }"#);
-    let listens = "import { App } from '@tinyhttp/app';\nnew App().listen(3000)\n";
+    let listens = "import { App } from '@unknown/app';\nnew App().listen(3000)\n";
     let main =
         "package shop.api;\nimport io.activej.http.AsyncServlet;\nclass Main { static void main(String[] a) {} }\n";
     for pairs in [
