@@ -42,26 +42,13 @@ fn changes_of(metric: Metric, is_changed: bool, baseline: &Counts, candidate: &C
     let whole = if before > 0.0 { before } else { after };
     let costs = if metric == Metric::Syscalls {
         of_syscalls(baseline, candidate)
-    } else {
+    } else if has_whole_stacks {
         let mut costs = of_functions(baseline, candidate, metric);
-        if has_whole_stacks {
-            charge_callers(&mut costs);
-            undo_inlining(&mut costs);
-        } else {
-            let mut exact = of_functions(baseline, candidate, Metric::Instructions);
-            let is_known = exact.values().any(Costs::is_exactly_changed);
-            if !is_known && !is_changed {
-                return Vec::new();
-            }
-            let callers = if is_known { keep_exact(&mut exact) } else { Vec::new() };
-            if metric != Metric::Instructions {
-                take_calls(&mut costs, &exact, &callers);
-            } else if is_known {
-                costs = exact;
-            }
-            charge_only_caller(&mut costs, &callers);
-        }
+        charge_callers(&mut costs);
+        undo_inlining(&mut costs);
         costs
+    } else {
+        costs_without_stacks(metric, is_changed, baseline, candidate)
     };
     let ranking = Ranking::new(before, after);
     let mut listed: Vec<(&str, Costs)> = costs.into_iter().collect();
@@ -86,6 +73,31 @@ fn changes_of(metric: Metric, is_changed: bool, baseline: &Counts, candidate: &C
         }
     };
     listed.into_iter().map(change).collect()
+}
+
+/// The costs of functions whose callers are not known: of instructions only those of the project's functions whose own code does more or
+/// less, if there are any. Empty if neither a function nor the metric changed.
+fn costs_without_stacks<'a>(
+    metric: Metric,
+    is_changed: bool,
+    baseline: &'a Counts,
+    candidate: &'a Counts,
+) -> BTreeMap<&'a str, Costs> {
+    let mut exact = of_functions(baseline, candidate, Metric::Instructions);
+    let is_known = exact.values().any(Costs::is_exactly_changed);
+    if !is_known && !is_changed {
+        return BTreeMap::new();
+    }
+    let callers = if is_known { keep_exact(&mut exact) } else { Vec::new() };
+    let mut costs = if metric == Metric::Instructions {
+        exact
+    } else {
+        let mut costs = of_functions(baseline, candidate, metric);
+        take_calls(&mut costs, &exact, &callers);
+        costs
+    };
+    charge_only_caller(&mut costs, &callers);
+    costs
 }
 
 /// A changed system call with the function that makes it, and that function's source line.
@@ -421,7 +433,7 @@ fn own_on_both_sides<'c, 'a>(costs: &'c BTreeMap<&'a str, Costs>) -> impl Iterat
     own.map(|(name, one)| (*name, one))
 }
 
-/// Gives costs of another metric the calls that instructions tell, and its callers a place.
+/// Gives the costs of another metric the calls per request, which only instructions have, and each caller an entry.
 fn take_calls<'a>(costs: &mut BTreeMap<&'a str, Costs>, exact: &BTreeMap<&'a str, Costs>, callers: &[&'a str]) {
     for caller in callers {
         costs.entry(caller).or_default().own_code = true;

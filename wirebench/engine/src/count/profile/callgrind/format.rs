@@ -28,7 +28,7 @@ pub(super) struct Cost {
     pub(super) context: usize,
     /// The address in the object's file.
     pub(super) address: u64,
-    /// How many.
+    /// Instructions or allocations.
     pub(super) amount: u64,
 }
 
