@@ -9,8 +9,8 @@ use wirebench_declare::runtime::UnderCallgrind;
 /// The longest chain of the runtime's functions from a call of it to the allocation.
 const LONGEST: usize = 8;
 
-/// Calls of functions that allocate, by other functions. A call that the runtime makes is charged to those that called it there, in
-/// proportion to their calls.
+/// The heap allocations of a run, each at the code that asks the runtime for it. If several places call the function of the runtime that
+/// allocates, its allocations are divided in proportion to their calls.
 #[expect(clippy::cast_precision_loss, reason = "only the proportion counts")]
 pub(super) fn find(costs: &Costs, runtime: &UnderCallgrind) -> Vec<Cost> {
     let allocates = costs.by_context(|function| runtime.allocates(function));
@@ -35,12 +35,13 @@ pub(super) fn find(costs: &Costs, runtime: &UnderCallgrind) -> Vec<Cost> {
         found.extend(asked);
         let mut sums: BTreeMap<usize, u64> = BTreeMap::new();
         for cost in passed_on {
-            *sums.entry(cost.context).or_default() += cost.amount;
+            let sum = sums.entry(cost.context).or_default();
+            *sum = sum.saturating_add(cost.amount);
         }
         let to_callers = |(context, sum): (usize, u64)| {
             let calls = &calls_of[&context];
-            let all: u64 = calls.iter().map(|call| call.times).sum();
-            let parts = split(sum, calls, |call| call.times as f64 / all as f64);
+            let all: f64 = calls.iter().map(|call| call.times as f64).sum();
+            let parts = split(sum, calls, |call| call.times as f64 / all);
             parts.into_iter().map(|(call, part)| charged(call, part))
         };
         left = sums.into_iter().flat_map(to_callers).collect();

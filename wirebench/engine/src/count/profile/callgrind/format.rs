@@ -75,7 +75,7 @@ impl Costs<'_> {
 
     /// The number of heap allocations. A program without any has no names for its functions.
     pub(super) fn allocated(&self) -> u64 {
-        self.allocations.iter().map(|cost| cost.amount).sum()
+        sum_of(&self.allocations)
     }
 
     /// Leaves out the own costs of some functions of a program that goes from stack to stack, and their part of the total.
@@ -83,8 +83,13 @@ impl Costs<'_> {
         self.mixes_up_callers = true;
         let left_out = self.by_context(is_left_out);
         self.costs.retain(|cost| !left_out[cost.context]);
-        self.total = self.costs.iter().map(|cost| cost.amount).sum();
+        self.total = sum_of(&self.costs);
     }
+}
+
+/// The sum of costs; a file may name costs that no number holds.
+pub(super) fn sum_of(costs: &[Cost]) -> u64 {
+    costs.iter().fold(0, |sum, cost| sum.saturating_add(cost.amount))
 }
 
 /// Reads the text of `file`, whose name is for errors only.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::count::profile::callgrind::Instructions;
 use crate::count::profile::callgrind::call_paths::{CallPaths, split};
-use crate::count::profile::callgrind::format::{Call, Context, Cost, Costs};
+use crate::count::profile::callgrind::format::{Call, Context, Cost, Costs, sum_of};
 use crate::count::profile::callgrind::functions::{AddressFunctions, Blamed, Functions};
 use crate::count::profile::frame::Rule;
 use crate::count::profile::lines::{Lines, RunCost};
@@ -63,7 +63,7 @@ fn run_cost(costs: &[Cost], functions: &mut Functions, call_paths: &mut CallPath
         lines.add(functions.name(function), &source, cost);
     }
     RunCost {
-        total: costs.iter().map(|cost| cost.amount).sum(),
+        total: sum_of(costs),
         stacks: functions.stacks.take(),
         lines,
     }

@@ -191,6 +191,32 @@ fn what_the_runtime_allocates_is_charged_to_those_that_called_it() {
     assert_eq!(both.total, 20);
 }
 
+#[test]
+fn costs_and_calls_that_no_number_holds_are_no_panic() {
+    let most = u64::MAX.to_string();
+    let costly = ALLOCATING
+        .replace("0x1000 5 10", &format!("0x1000 5 {most}"))
+        .replace("0x2000 9 10", &format!("0x2000 9 {most}"));
+    assert_eq!(
+        text(&costly).unwrap().cost.stacks.total(),
+        2 * i128::from(u64::MAX) + 23
+    );
+    let often = ["calls=6 ", "calls=2 ", "calls=8 "];
+    let often = often
+        .into_iter()
+        .fold(costly, |text, calls| text.replace(calls, &format!("calls={most} ")));
+    let starts = |name: &str| vec![name.to_owned()];
+    let runtime = UnderCallgrind {
+        left_out: starts("runtime."),
+        kept: starts("runtime.malloc"),
+        allocators: starts("runtime.malloc"),
+    };
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), often).unwrap();
+    let read = read(file.path(), &Tree::default(), Some(&runtime)).unwrap();
+    assert_eq!(read.totals(), totals(file.path(), Some(&runtime)).unwrap());
+}
+
 /// Each function calls the next; contexts name two callers at most.
 fn chain(names: &[&str]) -> String {
     let context = |at: usize| {
