@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use toml::Table;
 
@@ -29,6 +30,10 @@ pub(super) struct Recipe {
     pub(super) setup: String,
     /// The endings of source files.
     pub(super) sources: Vec<String>,
+    /// The packages that make a program a server, as alternatives of a regular expression. Patterns of the recipe name the list as
+    /// `{frameworks}`.
+    #[serde(rename = "frameworks")]
+    _frameworks: IgnoredAny,
     /// How sources name each other; without it, all of a project may belong to each of its programs.
     pub(super) imports: Option<Imports>,
     /// Files whose folder is a project; at one folder, the first goes first.
@@ -204,15 +209,13 @@ impl<'de> Deserialize<'de> for Pattern {
 }
 
 impl Recipe {
-    /// Reads a recipe. Its key `frameworks` has the packages that make a program a server, as alternatives of a regular expression:
-    /// `{frameworks}` in its patterns stands for them.
+    /// Reads a recipe, with its `frameworks` in place of `{frameworks}`.
     pub(super) fn read(text: &str) -> Result<Self, toml::de::Error> {
-        let mut whole: Table = text.parse()?;
-        if let Some(frameworks) = whole.get("frameworks").and_then(toml::Value::as_str) {
-            whole = text.replace("{frameworks}", frameworks).parse()?;
+        let whole: Table = text.parse()?;
+        match whole.get("frameworks").and_then(toml::Value::as_str) {
+            Some(frameworks) => toml::from_str(&text.replace("{frameworks}", frameworks)),
+            None => toml::from_str(text),
         }
-        whole.remove("frameworks");
-        whole.try_into()
     }
 
     /// The names and endings of the files that it needs to read: `go.mod`, `*.go`.

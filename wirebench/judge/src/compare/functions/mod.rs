@@ -75,8 +75,8 @@ fn changes_of(metric: Metric, is_changed: bool, baseline: &Counts, candidate: &C
     listed.into_iter().map(change).collect()
 }
 
-/// The costs of functions whose callers are not known: of instructions only those of the project's functions whose own code does more or
-/// less, if there are any. Empty if neither a function nor the metric changed.
+/// The costs of functions whose callers are not known. If the own instructions of a function of the project changed, other functions of
+/// the project are left out of the instructions. Empty if neither a function nor the metric changed.
 fn costs_without_stacks<'a>(
     metric: Metric,
     is_changed: bool,
@@ -415,9 +415,9 @@ pub(super) fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
     }
 }
 
-/// Without call stacks, keeps what functions of the project cost by themselves, of those whose own code does more or less, or may. Returns
-/// who may call others more often: those that changed and are called as often as before; if none changed beyond chance, those that do a
-/// little more.
+/// Keeps, of the project's functions, those whose own code does more or less, or may, with what they cost by themselves. Returns the
+/// possible callers of functions that are called more often: those that changed and are called as often as before. If no function changed
+/// beyond chance, these are the functions that execute a few instructions more.
 fn keep_exact<'a>(costs: &mut BTreeMap<&'a str, Costs>) -> Vec<&'a str> {
     costs.retain(|_, one| !one.own_code || one.is_exactly_changed() || one.may_call_more());
     let own = costs.values_mut().filter(|one| one.own_code);
