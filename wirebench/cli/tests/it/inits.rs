@@ -470,6 +470,17 @@ fn a_server_that_answers_on_another_of_its_ports_is_asked_there() {
 }
 
 #[test]
+fn a_debugger_that_answers_before_the_server_listens_is_not_taken_for_it() {
+    let server = "import os, threading, time\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\nclass Handler(SimpleHTTPRequestHandler):\n    \
+                  protocol_version = 'HTTP/1.1'\nif __name__ == '__main__':\n    \
+                  threading.Thread(target=HTTPServer(('127.0.0.1', 9229), Handler).serve_forever, daemon=True).start()\n    \
+                  time.sleep(1)\n    HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n";
+    let bench = Bench::empty().file("server.py", server).file("index.html", "page");
+    let toml = declared(&bench);
+    assert!(toml.contains("PORT = \"{port}\"") && !toml.contains("9229"), "{toml}");
+}
+
+#[test]
 fn a_server_tells_the_messages_of_a_file_that_cannot_be_read() {
     let program = server("grpc-server");
     let started = format!(

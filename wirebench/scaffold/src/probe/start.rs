@@ -33,6 +33,8 @@ const SETTLES: Duration = Duration::from_millis(250);
 /// The beginning of the reason of a program that did not end.
 const DOES_NOT_LISTEN: &str = "it did not listen";
 pub(super) const POLL: Duration = Duration::from_millis(20);
+/// The usual ports of debuggers (V8's inspector, which answers HTTP, JDWP, Delve, debugpy): programs open them in development.
+const DEBUGGERS: [u16; 4] = [9229, 5005, 2345, 5678];
 /// What programs are started with.
 pub(super) struct Launcher<'a> {
     pub(super) context: &'a ProbeContext<'a>,
@@ -196,10 +198,10 @@ impl Launcher<'_> {
         let mut before: Option<Tree> = None;
         loop {
             let tree = Tree::of(group);
-            if !tree.listens().is_empty() {
+            if !listens(&tree, port).is_empty() {
                 let listened_after = began.elapsed();
                 std::thread::sleep(SETTLES);
-                let listens = listening::of(group);
+                let listens = listens(&Tree::of(group), port);
                 if let Some(at) = best(&listens, port) {
                     return Ok(Running {
                         target,
@@ -305,6 +307,13 @@ pub(crate) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
     server.front.env.extend(setting.env.clone());
     server.front.port = setting.fixed;
     server
+}
+
+/// Where a program that was told `port` listens, without the ports of debuggers.
+fn listens(tree: &Tree, port: u16) -> Vec<SocketAddr> {
+    let mut all = tree.listens();
+    all.retain(|one| one.port() == port || !DEBUGGERS.contains(&one.port()));
+    all
 }
 
 /// The listener at that port; otherwise the first that clients on 127.0.0.1 reach, otherwise any.
