@@ -13,7 +13,7 @@ static INSTRUCTION: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?mi)^[ \t]*(?P<word>FROM|COPY|ENTRYPOINT|CMD)[ \t]+(?P<rest>(?:[^\n]*\\\n)*[^\n]*)$"));
 
 /// The arguments that an image starts this program with; files that it copies are named by their place in the repository. Empty if there
-/// are none, or one is a file of the image alone.
+/// are none, or one that is no option is a file of the image alone.
 pub(super) fn arguments(files: &Files, started: &Started) -> Vec<String> {
     let program = match started {
         Started::Command(words) => words.first().map_or("", String::as_str),
@@ -40,12 +40,19 @@ fn of_image(text: &str, program: &str) -> Option<Vec<String>> {
     }
     let all = [entry, command].concat();
     let at = all.iter().position(|word| name_of(word) == program)?;
-    let place = |word: &String| match copied.get(word) {
-        None if word.starts_with('/') || word.contains('$') => None,
-        place => Some(place.unwrap_or(word).clone()),
+    // What is in the image alone stands for nothing here: an option with it, `--data=/data`, is left out.
+    let place = |word: &String| {
+        let option = word.split_once('=').filter(|(name, _)| name.starts_with('-'));
+        let value = option.map_or(word.as_str(), |(_, value)| value);
+        match (copied.get(value), option) {
+            (Some(file), None) => Some(vec![file.clone()]),
+            (Some(file), Some((name, _))) => Some(vec![format!("{name}={file}")]),
+            (None, _) if !value.starts_with('/') && !value.contains('$') => Some(vec![word.clone()]),
+            (None, option) => option.map(|_| Vec::new()),
+        }
     };
-    let arguments: Option<Vec<String>> = all[at + 1..].iter().map(place).collect();
-    arguments.filter(|words| !words.is_empty())
+    let arguments: Option<Vec<Vec<String>>> = all[at + 1..].iter().map(place).collect();
+    arguments.map(|words| words.concat()).filter(|words| !words.is_empty())
 }
 
 /// A list in JSON, or the words of a shell.
@@ -90,6 +97,10 @@ mod tests {
             ("entrypoint [\"/init\", \"registry\"]\ncmd [\"serve\"]\n", &["serve"]),
             ("CMD [\"registry\", \"/data/config.yml\"]\n", &[]),
             ("CMD [\"registry\", \"$ADDRESS\"]\n", &[]),
+            (
+                "CMD [\"registry\", \"--config=/etc/registry/config.yml\", \"--data=/data\", \"-v=2\"]\n",
+                &["--config=cmd/dev.yml", "-v=2"],
+            ),
             ("ENTRYPOINT [\"registry\"]\n", &[]),
             ("CMD [\"other\", \"serve\"]\n", &[]),
         ] {
