@@ -1,17 +1,14 @@
 # Coverage files of V8, one for each process and thread → the blocks that each function executed
 
-# Functions without a name count for the named function around them; elsewhere they stay by themselves.
+# Functions without a name, with the named function around them, if there is one
 def owned:
   reduce .[] as $one ({around: [], functions: []};
     $one.ranges[0] as $whole
     | .around |= map(select(.to >= $whole.endOffset))
-    | (if $one.functionName == "" then .around[-1] else null end) as $owner
-    | ($owner // {name: (if $one.functionName == "" then "(anonymous)" else $one.functionName end), offset: $whole.startOffset, to: $whole.endOffset}) as $named
-    | (if $one.functionName == "" then . else .around += [$named] end)
-    | .functions += [$named + {
-        count: ($one.ranges | map(.count) | add),
-        calls: (if $owner then 0 else $whole.count end)
-      }])
+    | {name: (if $one.functionName == "" then "(anonymous)" else $one.functionName end), offset: $whole.startOffset, to: $whole.endOffset} as $named
+    | .functions += [$named + {count: ($one.ranges | map(.count) | add), calls: $whole.count}
+        + if $one.functionName == "" and .around != [] then {around: .around[-1]} else {} end]
+    | if $one.functionName == "" then . else .around += [$named] end)
   | .functions;
 
 def own: startswith("file://") and (contains("/node_modules/") | not);
@@ -24,7 +21,7 @@ def path: ltrimstr("file://") | gsub("%20"; " ");
   | (.url | path) as $file
   # The first function of a file is the file itself.
   | .functions[1:] | owned[]
-  | {name, file: $file, offset, to, count, calls}
+  | {name, file: $file, offset, to, count, calls, around}
 ],
 # What compilers wrote of where each file comes from.
 maps: ([

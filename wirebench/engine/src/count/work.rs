@@ -82,6 +82,18 @@ struct CountedFunction {
     to: Option<usize>,
     count: u64,
     calls: u64,
+    /// The named function around it, if it has no name itself: it counts for that one where both come from the same source.
+    #[serde(default)]
+    around: Option<Around>,
+}
+
+/// A named function around others, in the same file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Around {
+    name: String,
+    offset: usize,
+    to: usize,
 }
 
 /// Makes what the environment variables of a runtime name, in a folder below `.wirebench` of `root`, which is returned. A
@@ -224,9 +236,16 @@ fn by_function(shape: Shape, tree: &Tree) -> FunctionCounts {
     let compiled: BTreeMap<String, Compiled> = (shape.maps.into_iter())
         .filter_map(|(file, mapped)| Some((file, Compiled::read(mapped)?)))
         .collect();
-    for one in shape.functions {
+    for mut one in shape.functions {
+        let map = compiled.get(&one.file);
+        let file_at = |offset| Some(map?.source(offset)?.0);
+        // A bundler puts what one source has inside a function that it made from another.
+        let is_of_one_source = |around: &Around| one.offset.and_then(file_at) == file_at(around.offset);
+        if let Some(around) = one.around.take_if(|around| is_of_one_source(around)) {
+            (one.name, one.offset, one.to, one.calls) = (around.name, Some(around.offset), Some(around.to), 0);
+        }
         let offsets = one.offset.zip(one.to);
-        let source = compiled.get(&one.file).zip(offsets).and_then(|(compiled, (from, to))| {
+        let source = map.zip(offsets).and_then(|(compiled, (from, to))| {
             let (file, first) = compiled.source(from)?;
             let last = compiled.source(to.saturating_sub(1)).map_or(first, |(_, last)| last);
             Some((file, (first, last)))
@@ -339,6 +358,7 @@ mod tests {
             to: Some(offset + 4),
             count: 3,
             calls: 1,
+            around: None,
         };
         let shape = Shape {
             functions: vec![
@@ -388,5 +408,31 @@ mod tests {
         }
         let (place, _) = compiled(&path("node_modules/shop.ts"), mappings);
         assert_eq!(place, None);
+    }
+
+    #[test]
+    fn a_function_without_a_name_counts_for_the_one_around_it_unless_a_bundler_brought_it_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let counted = |sources: [&str; 2]| {
+            // From column 20 on, the fifth line of the second source.
+            let map =
+                serde_json::json!({"version": 3, "sources": sources.map(path), "names": [], "mappings": "AAAA,oBCIA"});
+            let around = serde_json::json!({"name": "start", "offset": 0, "to": 90});
+            let function = serde_json::json!({"name": "(anonymous)", "file": path("all.js"), "offset": 20, "to": 40, "count": 7, "calls": 5, "around": around});
+            let shape =
+                serde_json::json!({"functions": [function], "maps": {path("all.js"): {"lengths": [90], "map": map}}});
+            let counts = by_function(serde_json::from_value(shape).unwrap(), &Tree::of(Some(folder.path())));
+            (counts.units.into_iter().next(), counts.calls.into_values().next())
+        };
+        let place = |file: &str, line, name: &str| (file.to_owned(), line, name.to_owned());
+        assert_eq!(
+            counted(["a.ts", "b.ts"]),
+            (Some((place("b.ts", 5, "(anonymous)"), 7)), Some(5))
+        );
+        assert_eq!(
+            counted(["a.ts", "a.ts"]),
+            (Some((place("a.ts", 1, "start"), 7)), Some(0))
+        );
     }
 }
