@@ -7,6 +7,7 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
 use crate::files::{Files, pattern};
+use crate::known::KNOWN;
 
 /// The compose files that are also read from parent folders.
 pub(super) const NAMES: [&str; 4] = [
@@ -14,20 +15,6 @@ pub(super) const NAMES: [&str; 4] = [
     "compose.yml",
     "docker-compose.yaml",
     "docker-compose.yml",
-];
-
-/// Images of services that servers keep their data in: the last part of the image's name, its port, and a command that
-/// succeeds once it is ready.
-const KNOWN: [(&str, u16, &str); 9] = [
-    ("postgres", 5432, "pg_isready"),
-    ("postgis", 5432, "pg_isready"),
-    ("mysql", 3306, "mysqladmin ping --host=127.0.0.1"),
-    ("mariadb", 3306, "healthcheck.sh --connect"),
-    ("redis", 6379, "redis-cli ping"),
-    ("valkey", 6379, "valkey-cli ping"),
-    ("mongo", 27017, "mongosh --quiet --eval 1"),
-    ("rabbitmq", 5672, "rabbitmq-diagnostics --quiet ping"),
-    ("memcached", 11211, ""),
 ];
 
 /// A service of a compose file that is started from an image of a known kind.
@@ -94,7 +81,7 @@ pub(super) fn composed(files: &Files) -> Composed {
             };
             all.images.push((file.clone(), image.clone()));
             let kind = kind_of(&image);
-            let Some((_, port, health)) = KNOWN.iter().find(|(known, ..)| *known == kind) else {
+            let Some((_, port, health)) = KNOWN.stores.iter().find(|(known, ..)| known == kind) else {
                 // Perhaps a server of this repository, as it was published.
                 all.env.extend(env);
                 continue;

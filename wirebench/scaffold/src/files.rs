@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::compose;
+use crate::known::KNOWN;
 use crate::recipe::{RECIPES, Recipe, fits};
 use wirebench_engine::git::output;
 
@@ -16,8 +17,8 @@ use wirebench_engine::git::output;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Files {
     texts: BTreeMap<String, String>,
-    /// Manifests of parent folders, nearest first: path (`../NAME`) and text.
-    above: Vec<(String, &'static str, String)>,
+    /// Manifests of parent folders by their path (`../NAME`).
+    above: BTreeMap<String, String>,
     /// The folder's own name; empty if unknown.
     name: String,
 }
@@ -30,25 +31,6 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The deepest level of folders that is searched.
 const DEEPEST: usize = 10;
 
-/// Folders of dependencies, of build output, and of tests.
-const NOT_LOOKED_AT: [&str; 16] = [
-    "node_modules",
-    "target",
-    "vendor",
-    "third_party",
-    "dist",
-    "build",
-    "out",
-    "venv",
-    "site-packages",
-    "__pycache__",
-    "testdata",
-    "tests",
-    "test",
-    "results",
-    "benches",
-    "fuzz",
-];
 /// Endings of files that no recipe names.
 const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 /// Files that are also read from parent folders, besides the manifests and lock files of recipes and the compose files, which
@@ -85,11 +67,8 @@ impl Files {
         let (folder, top) = (folder.canonicalize()?, top.canonicalize()?);
         let outside = folder.ancestors().skip(1).zip(1..);
         for (above, ups) in outside.filter(|(above, _)| above.starts_with(&top)) {
-            for name in MANIFESTS.iter() {
-                if let Some(text) = text_of(&above.join(name), name) {
-                    files.above.push(("../".repeat(ups), *name, text));
-                }
-            }
+            let read = |name: &&str| Some(("../".repeat(ups) + name, text_of(&above.join(name), name)?));
+            files.above.extend(MANIFESTS.iter().filter_map(read));
         }
         Ok(files)
     }
@@ -115,7 +94,7 @@ impl Files {
                 let Ok(kind) = entry.file_type() else { continue };
                 let path = format!("{path}{name}");
                 if kind.is_dir() {
-                    let looked_at = !name.starts_with(['.', '_']) && !NOT_LOOKED_AT.contains(&name.as_str());
+                    let looked_at = !name.starts_with(['.', '_']) && !KNOWN.skipped_folders.contains(&name);
                     if looked_at && depth < DEEPEST {
                         waiting.push((entry.path(), path + "/", depth + 1));
                     }
@@ -138,19 +117,25 @@ impl Files {
 
     /// The nearest manifest of that name above the folder: the way there (`../`, `../../`), and its text.
     pub(super) fn above(&self, name: &str) -> Option<(&str, &str)> {
-        let mut all = self.above.iter();
-        let (way, _, text) = all.find(|(_, one, _)| *one == name)?;
-        Some((way, text))
+        let all = self.above.iter().filter(|(path, _)| name_of(path) == name);
+        let (path, text) = all.min_by_key(|(path, _)| path.len())?;
+        Some((folder_of(path), text))
     }
 
-    /// A file's text.
+    /// A folder and its parent folders, then those above the examined one that have manifests.
+    pub(super) fn folders_up<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
+        let outside: BTreeSet<&str> = self.above.keys().map(|path| folder_of(path)).collect();
+        folders_up(folder).chain(outside)
+    }
+
+    /// A file's text; also that of a manifest above the folder.
     pub(super) fn text(&self, path: &str) -> Option<&str> {
-        self.texts.get(path).map(String::as_str)
+        self.texts.get(path).or(self.above.get(path)).map(String::as_str)
     }
 
     /// Whether a file is there.
     pub(super) fn has(&self, path: &str) -> bool {
-        self.texts.contains_key(path)
+        self.text(path).is_some()
     }
 
     /// Every file of that name, in order: its folder (`""` at the top, otherwise ending in `/`) and its text.
@@ -273,8 +258,8 @@ mod tests {
         }
 
         /// The same with a manifest in the folder above.
-        pub(crate) fn with_above(mut self, name: &'static str, text: &str) -> Self {
-            self.above.push(("../".to_owned(), name, text.to_owned()));
+        pub(crate) fn with_above(mut self, name: &str, text: &str) -> Self {
+            self.above.insert(format!("../{name}"), text.to_owned());
             self
         }
     }

@@ -1,13 +1,11 @@
 //! Declares a program from its sources alone, for the user to complete.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
-use regex::Regex;
-
-use crate::files::{Files, pattern};
+use crate::files::Files;
+use crate::known::KNOWN;
 use crate::port_settings::{self, PortSetting};
-use crate::probe::{HEALTH, ProbedServer, declared_with, draft};
+use crate::probe::{ProbedServer, declared_with, draft};
 use crate::program::{Program, slug, unique_name};
 use crate::proto::Call;
 use crate::routes;
@@ -26,10 +24,6 @@ pub(super) const HEAD: &str =
     "# How wirebench measures the servers of this repository. Every key: docs/FORMAT.md of wirebench.
 # A line that was guessed says \"change this\"; `wirebench verify` starts every server and asks it once.
 ";
-
-static GRPC_HEALTH: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"grpc_health|grpc\.health|tonic_health|grpc-js-health|grpc_health_checking|HealthImplementation")
-});
 
 /// A program as its sources suggest; guesses are marked.
 pub(super) fn guessed(files: &Files, program: &Program, calls: &[Call]) -> ProbedServer {
@@ -56,7 +50,7 @@ pub(super) fn guessed(files: &Files, program: &Program, calls: &[Call]) -> Probe
     let (health, path) = paths(files, program);
     match health {
         Some(path) if program.http => one.server.front.ready = Ready::Http(path),
-        _ if !program.http && texts.any(|text| GRPC_HEALTH.is_match(text)) => {
+        _ if !program.http && texts.any(|text| KNOWN.grpc_health.is_match(text)) => {
             one.server.front.ready = Ready::GrpcHealth(String::new());
         }
         _ => {}
@@ -72,7 +66,7 @@ fn paths(files: &Files, program: &Program) -> (Option<String>, Option<String>) {
     let routes = routes::of(files, &program.sources).into_iter();
     let is_plain = |path: &String| !path.contains([':', '{', '<', '*', '[']);
     let gets = routes.filter(|route| route.method == "GET").map(|route| route.path);
-    let (health, others): (Vec<_>, Vec<_>) = gets.filter(is_plain).partition(|path| HEALTH.is_match(path));
+    let (health, others): (Vec<_>, Vec<_>) = gets.filter(is_plain).partition(|path| KNOWN.health.is_match(path));
     (health.into_iter().next(), others.into_iter().next())
 }
 
@@ -166,8 +160,8 @@ mod tests {
             "tonic_health::server",
             "require('grpc-js-health-check')",
         ] {
-            assert!(GRPC_HEALTH.is_match(text), "{text}");
+            assert!(KNOWN.grpc_health.is_match(text), "{text}");
         }
-        assert!(!GRPC_HEALTH.is_match("\"/health\""));
+        assert!(!KNOWN.grpc_health.is_match("\"/health\""));
     }
 }

@@ -7,6 +7,7 @@ mod container;
 mod declared;
 mod files;
 mod guess;
+mod known;
 mod needs;
 mod port_settings;
 mod probe;

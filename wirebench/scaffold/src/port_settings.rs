@@ -1,12 +1,12 @@
 //! The settings by which a program may be given its port, as its sources suggest; they are tried until one works.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use crate::files::{CONTAINERS, Files, pattern};
-use crate::program::{Program, argv};
+use crate::known::KNOWN;
+use crate::program::Program;
 
 /// Arguments and variables that set a program's port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,54 +23,6 @@ pub(super) struct PortSetting {
 
 /// At most this many settings are tried: more starts would take too long.
 const MOST: usize = 6;
-
-static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?:[Gg]et[Ee]nv\(|LookupEnv\(|env::var(?:_os)?\(|environ(?:\.get\(|\[)|process\.env\[|env\s*=\s*)\s*["']([A-Z][A-Z0-9_]*)["']|process\.env\.([A-Z][A-Z0-9_]*)|"([A-Z][A-Z0-9_]*_(?:PORT|ADDR|ADDRESS|LISTEN|BIND)(?:_[A-Z]+)?)""#,
-    )
-});
-static FLAG: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?x) --(listen|addr|address|bind|http-addr|port|http-port|grpc-port)\b
-        | \.(?:Flag|String|U?[Ii]nt(?:16|32|64)?)(?:Var)?P?\(\s*(?:&[\w.]+\s*,\s*)?"(listen|addr|address|bind|http-addr|port|http-port|grpc-port)"
-        | \#\[arg\([^\]]*\blong\b[^\]]*\)\]\s*(?:pub\s+)?(listen|addr|address|bind|port)\s*:"#,
-    )
-});
-/// A flag of Go whose default is an address: `flag.String("insecure-addr", ":9000"`, `Flag("listen-on", "…").Default(":9000")`.
-static ADDRESS_FLAG: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?x) \.(?:Flag|String)(?:Var)?P?\(\s*(?:&[\w.]+\s*,\s*)?"([\w.-]+)"\s*,\s*(?:"[^"\n]*"\s*\)\s*\.Default\(\s*)?
-        "(?:localhost|0\.0\.0\.0|127\.0\.0\.1)?:\d{2,5}""#,
-    )
-});
-/// A flag of Go of any name whose description speaks of a port: `flag.Int("p", 0, "Port on which to listen")`.
-static PORT_FLAG: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"\.U?[Ii]nt(?:16|32|64)?(?:Var)?\(\s*(?:&[\w.]+\s*,\s*)?"([\w.-]+)"\s*,\s*\d+\s*,\s*"[^"\n]*\b[Pp]ort\b"#)
-});
-/// Variables that do not set the server's own port or address: a request's, in CGI and WSGI, and those of mail, databases and queues.
-static OF_OTHERS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:HTTP_X|REMOTE)_|MAIL|SMTP|(?:^|_)(?:DB|DATABASE|PG|POSTGRES|MYSQL|MARIADB|REDIS|MONGO|MONGODB|RABBITMQ|AMQP|KAFKA|NATS)_",
-    )
-});
-/// Flags and variables of ports beside the one that is measured.
-static ASIDE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)metrics|prometheus|admin|debug|pprof|profil|probe|health|tracing|otel|otlp|distributed|cluster|peer|raft|gossip",
-    )
-});
-static FIRST_ARGUMENT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"sys\.argv\[1\]|process\.argv\[2\]|os\.Args\[1\]|args\(\)\s*\.nth\(1\)"));
-
-static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?x) \.listen\(\s*(?:\{[^}]*?port:\s*)?(\d{2,5})\b
-        | (?:ListenAndServe|Listen|Run|Start)\(\s*(?:"tcp"\s*,\s*)?"[^"\n]*:(\d{2,5})"
-        | (?:127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1?\]):(\d{2,5})\b
-        | \b[Pp](?:ort|ORT)\s*(?::=|[=:])\s*(\d{2,5})\b"#,
-    )
-});
-static EXPOSE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?mi)^\s*EXPOSE\s+(\d{2,5})\b"));
 
 /// Every setting to try, the likeliest first: what its recipe says, those in the program's sources, then the variable PORT, which
 /// many frameworks read by themselves; it alone adds no argument that a program may refuse.
@@ -89,7 +41,7 @@ pub(super) fn of(files: &Files, program: &Program) -> Vec<PortSetting> {
 /// The likeliest setting that a program's sources suggest, those closest to its main file first; else the number that they have.
 pub(super) fn likeliest(texts: &[&str]) -> Option<PortSetting> {
     let literal = |text: &&str| {
-        let mut all = LITERAL.captures_iter(text);
+        let mut all = KNOWN.port_numbers.captures_iter(text);
         all.find_map(|found| number(&found))
     };
     let fixed = || texts.iter().find_map(literal).map(PortSetting::fixed);
@@ -99,7 +51,7 @@ pub(super) fn likeliest(texts: &[&str]) -> Option<PortSetting> {
 /// The port that the repository's container exposes.
 pub(super) fn exposed(files: &Files) -> Option<u16> {
     let mut texts = CONTAINERS.into_iter().flat_map(|name| files.named(name));
-    texts.find_map(|(_, text)| number(&EXPOSE.captures(text)?))
+    texts.find_map(|(_, text)| number(&KNOWN.exposed_port.captures(text)?))
 }
 
 /// By a variable to which a container or an example of the environment gives the port that the container exposes.
@@ -121,50 +73,25 @@ fn number(found: &Captures) -> Option<u16> {
     group(found)?.parse().ok().filter(|port| *port > 0)
 }
 
-/// The settings that sources suggest.
+/// The settings that sources suggest, each once.
 pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
     let mut settings = Vec::new();
-    let named = |pattern: &Regex| -> BTreeSet<String> {
-        let all = texts.iter().flat_map(|text| pattern.captures_iter(text));
-        all.filter_map(|found| group(&found)).collect()
-    };
-    let by_flag = |flag: &String| {
-        let value = if flag.ends_with("port") { "{port}" } else { "{address}" };
-        by_args(vec![format!("--{flag}"), value.to_owned()])
-    };
-    let by_flag_of_address = |flag: &String| by_args(vec![format!("--{flag}"), "{address}".to_owned()]);
-    let flags = named(&FLAG);
-    // A plain name goes before variables; a flag for one of several ports goes after them.
-    let (aside, plain): (Vec<_>, Vec<_>) = flags.iter().partition(|flag| flag.contains('-'));
-    // With a flag for the port, the one for the address takes a host alone; a wrong value may be remembered by the program.
-    let hosts = plain.iter().filter(|flag| **flag != "port" && flags.contains("port"));
-    let by_both = |flag: &&String| argv(&[&format!("--{flag}"), "{host}", "--port", "{port}"]);
-    settings.extend(hosts.map(by_both).map(by_args));
-    settings.extend(plain.into_iter().map(by_flag));
-    let variables = named(&VARIABLE);
-    if variables.contains("PORT") {
-        settings.push(by_variable("PORT"));
-    }
-    let words = ["PORT", "ADDR", "LISTEN", "BIND"];
-    let telling = |name: &&String| {
-        words.iter().any(|word| name.contains(word)) && !OF_OTHERS.is_match(name) && !ASIDE.is_match(name)
-    };
-    settings.extend(variables.iter().filter(telling).map(|name| by_variable(name)));
-    settings.extend(aside.into_iter().map(by_flag));
-    let addresses = named(&ADDRESS_FLAG);
-    let addresses = addresses.iter().filter(|flag| !ASIDE.is_match(flag));
-    settings.extend(addresses.map(by_flag_of_address));
-    let ports = named(&PORT_FLAG);
-    let ports = ports
-        .iter()
-        .filter(|flag| !ASIDE.is_match(flag) && !flags.contains(*flag));
-    settings.extend(ports.map(|flag| by_args(vec![format!("--{flag}"), "{port}".to_owned()])));
-    // The toolkit of Prometheus' exporters adds the flag.
-    if texts.iter().any(|text| text.contains("kingpinflag")) {
-        settings.push(by_flag_of_address(&"web.listen-address".to_owned()));
-    }
-    if texts.iter().any(|text| FIRST_ARGUMENT.is_match(text)) {
-        settings.push(by_args(vec!["{port}".to_owned()]));
+    for hint in &KNOWN.port_settings {
+        let all = texts.iter().flat_map(|text| hint.names.captures_iter(text));
+        let names: BTreeSet<String> = all.filter_map(|found| group(&found)).collect();
+        let is_beside = hint.beside.as_ref().is_none_or(|other| names.contains(other));
+        let is_other = |name: &str| hint.unless.as_ref().is_some_and(|pattern| pattern.is_match(name));
+        let is_meant = |name: &&String| is_beside && hint.only.is_match(name) && !is_other(name);
+        for name in names.iter().filter(is_meant) {
+            let filled = |word: &String| word.replace("{name}", name).replace("{value}", value_of(name));
+            let setting = match hint.args.as_slice() {
+                [] => by_variable(name),
+                args => by_args(args.iter().map(filled).collect()),
+            };
+            if !settings.contains(&setting) {
+                settings.push(setting);
+            }
+        }
     }
     settings
 }
@@ -183,9 +110,14 @@ pub(super) fn by_args(args: Vec<String>) -> PortSetting {
 }
 
 fn by_variable(name: &str) -> PortSetting {
+    PortSetting::variable(name.to_owned(), value_of(name).to_owned())
+}
+
+/// The value for a flag or a variable of this name.
+fn value_of(name: &str) -> &'static str {
+    let name = name.to_ascii_uppercase();
     let is_port = name.contains("PORT") && !name.contains("ADDR");
-    let value = if is_port { "{port}" } else { "{address}" };
-    PortSetting::variable(name.to_owned(), value.to_owned())
+    if is_port { "{port}" } else { "{address}" }
 }
 
 impl PortSetting {
@@ -238,6 +170,7 @@ impl PortSetting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::argv;
     use crate::recipes;
 
     impl std::fmt::Display for PortSetting {

@@ -97,12 +97,12 @@ pub(super) fn slug(text: &str) -> String {
 }
 
 /// The last part of a folder's or a module's path that is no version and none of the usual names, as a name; `None` if there is none.
-pub(super) fn last_name(path: &str, usual: &[&str]) -> Option<String> {
+pub(super) fn last_name(path: &str, usual: &[String]) -> Option<String> {
     let is_version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit());
     let mut parts = path
         .rsplit('/')
         .filter(|part| !part.strip_prefix('v').is_some_and(is_version));
-    parts.find_map(|part| Some(slug(part)).filter(|name| !name.is_empty() && !usual.contains(&name.as_str())))
+    parts.find_map(|part| Some(slug(part)).filter(|name| !name.is_empty() && !usual.contains(name)))
 }
 
 /// A name that is not taken yet, with a number where needed.
@@ -169,7 +169,10 @@ mod tests {
             last_name("github.com/a/My_Server/v2", &[]).as_deref(),
             Some("my-server")
         );
-        assert_eq!(last_name("emoji-svc/cmd", &["cmd"]).as_deref(), Some("emoji-svc"));
+        assert_eq!(
+            last_name("emoji-svc/cmd", &["cmd".to_owned()]).as_deref(),
+            Some("emoji-svc")
+        );
         assert_eq!(last_name("", &[]), None);
     }
 }

@@ -1,10 +1,11 @@
 //! A recipe: the files that show a server of one ecosystem, and how it is built and started. `recipes/` has one TOML file for each.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use toml::Table;
 
@@ -13,10 +14,10 @@ const TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"))
 
 /// Every recipe that comes with the program.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
-    let read = |(file, text): &(&str, &str)| {
-        Recipe::read(text).unwrap_or_else(|error| panic!("wirebench/scaffold/recipes/{file}: {error}"))
+    let recipe = |(file, text): &(&str, &str)| {
+        read(text).unwrap_or_else(|error| panic!("wirebench/scaffold/recipes/{file}: {error}"))
     };
-    TEXTS.iter().map(read).collect()
+    TEXTS.iter().map(recipe).collect()
 });
 
 /// How servers of one ecosystem are found, built and started. Words of commands name values in braces: those of
@@ -186,7 +187,7 @@ pub(super) enum Each {
 
 /// A regular expression; the empty one matches every text.
 #[derive(Debug)]
-pub(super) struct Pattern(pub(super) Regex);
+pub(super) struct Pattern(Regex);
 
 impl Default for Pattern {
     fn default() -> Self {
@@ -194,10 +195,11 @@ impl Default for Pattern {
     }
 }
 
-impl Pattern {
-    /// True if it matches a text.
-    pub(super) fn fits(&self, text: &str) -> bool {
-        self.0.is_match(text)
+impl Deref for Pattern {
+    type Target = Regex;
+
+    fn deref(&self) -> &Regex {
+        &self.0
     }
 }
 
@@ -208,16 +210,17 @@ impl<'de> Deserialize<'de> for Pattern {
     }
 }
 
-impl Recipe {
-    /// Reads a recipe, with its `frameworks` in place of `{frameworks}`.
-    pub(super) fn read(text: &str) -> Result<Self, toml::de::Error> {
-        let whole: Table = text.parse()?;
-        match whole.get("frameworks").and_then(toml::Value::as_str) {
-            Some(frameworks) => toml::from_str(&text.replace("{frameworks}", frameworks)),
-            None => toml::from_str(text),
-        }
-    }
+/// Reads a file of data, in which the text of a key at the top stands for its name in braces: `{frameworks}`.
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> {
+    let whole: Table = text.parse()?;
+    let texts = whole.iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
+    let filled = texts.fold(text.to_owned(), |filled, (name, text)| {
+        filled.replace(&format!("{{{name}}}"), text)
+    });
+    toml::from_str(&filled)
+}
 
+impl Recipe {
     /// The names and endings of the files that it needs to read: `go.mod`, `*.go`.
     pub(super) fn reads(&self) -> impl Iterator<Item = String> {
         let manifests = self.manifest_files().map(str::to_owned);

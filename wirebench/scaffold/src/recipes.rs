@@ -6,6 +6,7 @@ use regex::Captures;
 use toml::Table;
 
 use crate::files::{Files, ending_of, folder_of, folders_up, word};
+use crate::known::KNOWN;
 use crate::port_settings::{self, PortSetting};
 use crate::program::{Program, last_name};
 use crate::recipe::{Each, Evidence, Lock, Manifest, Migration, Packages, Pattern, RECIPES, Recipe, Start, fits};
@@ -17,11 +18,6 @@ type Values = BTreeMap<String, Value>;
 
 /// Programs of a start that only running shows to be servers, at most: those nearest to the top. More are examples or tests.
 const MOST_TO_START: usize = 6;
-/// Files whose name says nothing about the program.
-const USUAL: [&str; 16] = [
-    "main", "app", "server", "index", "init", "asgi", "wsgi", "pom", "package", "procfile", "makefile", "program",
-    "public", "bin", "src", "cmd",
-];
 
 /// Every program that a recipe finds.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
@@ -71,17 +67,18 @@ fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
     let mut hits: Vec<Hit> = Vec::new();
     let preferred = |path: &str| {
         let text = files.text(path).unwrap_or_default();
-        start.prefer.as_ref().is_some_and(|pattern| pattern.fits(text))
+        start.prefer.as_ref().is_some_and(|pattern| pattern.is_match(text))
     };
     let is_ruled_out = |path: &str, text: &str| {
         let without = start.without.as_ref();
-        files.has(&format!("{}{}", folder_of(path), start.unless)) || without.is_some_and(|pattern| pattern.fits(text))
+        files.has(&format!("{}{}", folder_of(path), start.unless))
+            || without.is_some_and(|pattern| pattern.is_match(text))
     };
     for (path, text) in files
         .all()
         .filter(|(path, text)| fits(&start.file, path) && !is_ruled_out(path, text))
     {
-        let matches = start.contains.0.captures_iter(text);
+        let matches = start.contains.captures_iter(text);
         let most = if start.each == Each::Match { usize::MAX } else { 1 };
         for captures in matches.take(most) {
             let same = |hit: &&mut Hit| start.each == Each::Folder && folder_of(hit.path) == folder_of(path);
@@ -110,7 +107,7 @@ fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
 
 fn groups(pattern: &Pattern, captures: &Captures) -> Values {
     let value = |name: &str| Some((name.to_owned(), Value::One(captures.name(name)?.as_str().to_owned())));
-    pattern.0.capture_names().flatten().filter_map(value).collect()
+    pattern.capture_names().flatten().filter_map(value).collect()
 }
 
 /// The project around a file.
@@ -130,38 +127,36 @@ impl<'a> Project<'a> {
     /// Searches a folder, then its parent folders, also above the examined folder; several manifests of one folder are as many ways to
     /// install its packages, the likeliest first.
     fn all(files: &'a Files, recipe: &'a Recipe, start: &str) -> Vec<Self> {
-        let project = |folder: &str, manifest_folder: &str, manifest, text| Self {
-            folder: folder.to_owned(),
-            manifest_folder: manifest_folder.to_owned(),
-            manifest,
-            text,
-            files,
-        };
-        for folder in folders_up(start) {
+        for folder in files.folders_up(start) {
             let here = recipe.manifests.iter().filter_map(|manifest| {
                 let text = files.text(&format!("{folder}{}", manifest.file))?;
-                let fits = manifest.contains.fits(text);
-                fits.then(|| project(folder, folder, Some(manifest), text))
+                manifest.contains.is_match(text).then(|| Self {
+                    folder: folder.trim_start_matches("../").to_owned(),
+                    manifest_folder: folder.to_owned(),
+                    manifest: Some(manifest),
+                    text,
+                    files,
+                })
             });
             let here: Vec<Self> = here.collect();
             if !here.is_empty() {
                 return here;
             }
         }
-        let above = recipe.manifests.iter().filter_map(|manifest| {
-            let (way, text) = files.above(&manifest.file)?;
-            let fits = manifest.contains.fits(text);
-            fits.then(|| project("", way, Some(manifest), text))
-        });
-        let nearest = above.min_by_key(|project| project.manifest_folder.len());
-        vec![nearest.unwrap_or_else(|| project("", start, None, ""))]
+        vec![Self {
+            folder: String::new(),
+            manifest_folder: start.to_owned(),
+            manifest: None,
+            text: "",
+            files,
+        }]
     }
 
     fn values(&self) -> Values {
         let Some(manifest) = self.manifest else {
             return Values::new();
         };
-        let found = manifest.contains.0.captures(self.text);
+        let found = manifest.contains.captures(self.text);
         let mut values = found.map_or_else(Values::new, |found| groups(&manifest.contains, &found));
         // A folder inside a project is named after itself.
         let here = Some(self.files.name()).filter(|_| self.manifest_folder.starts_with("../"));
@@ -195,30 +190,17 @@ impl<'a> Project<'a> {
     fn lock(&self) -> Option<(&str, &'a Lock)> {
         let manifest = self.manifest?;
         let own = self.manifest_folder.as_str();
-        let outside = manifest
-            .locks
-            .iter()
-            .filter_map(|lock| Some(self.files.above(&lock.file)?.0));
-        let above = folders_up(&self.folder).skip(1).chain(outside);
-        std::iter::once(own).chain(above).find_map(|folder| {
-            let locks_below = |pattern: &Pattern| {
-                self.text_in(folder, &manifest.file)
-                    .is_some_and(|text| pattern.fits(text))
+        let folders = self.files.folders_up(&self.folder);
+        let mut folders = folders.skip_while(|folder| *folder != own);
+        folders.find_map(|folder| {
+            let text = self.files.text(&format!("{folder}{}", manifest.file));
+            let locks_below = |pattern: &Pattern| text.is_some_and(|text| pattern.is_match(text));
+            let holds = |lock: &&Lock| {
+                self.files.has(&format!("{folder}{}", lock.file))
+                    && (folder == own || lock.workspace.as_ref().is_some_and(locks_below))
             };
-            let holds = |lock: &&Lock| folder == own || lock.workspace.as_ref().is_some_and(locks_below);
-            let mut locks = manifest
-                .locks
-                .iter()
-                .filter(|lock| self.text_in(folder, &lock.file).is_some());
-            Some((folder, locks.find(holds)?))
+            Some((folder, manifest.locks.iter().find(holds)?))
         })
-    }
-
-    /// The text of a file in a folder, also above the examined one.
-    fn text_in(&self, folder: &str, name: &str) -> Option<&str> {
-        let (way, above) = self.files.above(name).unzip();
-        let above = above.filter(|_| way == Some(folder));
-        self.files.text(&format!("{folder}{name}")).or(above)
     }
 
     /// Fills the words of a command. A word `{toml:a.b}` is the list at that place of the manifest; `{nearest:FILE:ELSE}` is the
@@ -244,7 +226,6 @@ impl<'a> Project<'a> {
             migrations.iter().find_map(|one| {
                 let found = one
                     .contains
-                    .0
                     .captures(self.files.text(&format!("{folder}{}", one.file))?)?;
                 let mut values = groups(&one.contains, &found);
                 values.insert("folder".into(), Value::One(word(folder)));
@@ -254,9 +235,9 @@ impl<'a> Project<'a> {
     }
 
     fn nearest(&self, file: &str) -> Option<String> {
-        let below = folders_up(&self.folder).find(|folder| self.files.has(&format!("{folder}{file}")));
-        let above = || self.files.above(file).map(|(way, _)| format!("{way}{file}"));
-        below.map(|folder| format!("{}/{file}", word(folder))).or_else(above)
+        let mut folders = self.files.folders_up(&self.folder);
+        let folder = folders.find(|folder| self.files.has(&format!("{folder}{file}")))?;
+        Some(format!("{}/{file}", word(folder)))
     }
 
     /// The folder of the workspace that builds this project: the one that locks its packages, or the top, whose manifest names
@@ -268,7 +249,8 @@ impl<'a> Project<'a> {
             .map(|(folder, _)| folder)
             .filter(|folder| *folder != self.manifest_folder);
         let top = self.files.text(&manifest.file).unwrap_or_default();
-        let is_named = !self.folder.is_empty() && manifest.workspace.as_ref().is_some_and(|pattern| pattern.fits(top));
+        let is_named =
+            !self.folder.is_empty() && manifest.workspace.as_ref().is_some_and(|pattern| pattern.is_match(top));
         locked.or_else(|| is_named.then_some(""))
     }
 }
@@ -299,7 +281,7 @@ fn tries(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hi
 
 fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &Project) -> Option<Program> {
     let is_needed = start.needs.is_empty() || project.manifest.is_some_and(|one| one.file == start.needs);
-    if !is_needed || !start.depends.fits(project.text) {
+    if !is_needed || !start.depends.is_match(project.text) {
         return None;
     }
     let others: Vec<&str> = others(files, recipe, start, project, hit).collect();
@@ -401,7 +383,7 @@ fn imported(files: &Files, names: &Pattern, below: &str, project: &str, own: &[&
     let mut folders = BTreeSet::new();
     let mut texts: Vec<&str> = own.iter().filter_map(|path| files.text(path)).collect();
     while let Some(text) = texts.pop() {
-        for name in names.0.captures_iter(text).filter_map(|one| one.name("package")) {
+        for name in names.captures_iter(text).filter_map(|one| one.name("package")) {
             let inside = name.as_str().strip_prefix(below).map(|rest| rest.trim_matches('/'));
             let Some(inside) = inside else { continue };
             let folder = if inside.is_empty() {
@@ -446,7 +428,7 @@ fn others<'a>(
                 .is_none_or(|folders| folders.contains(folder_of(path)))
             && is_source(path)
             && !hit.own.contains(path)
-            && !(fits(&start.file, path) && start.contains.fits(text))
+            && !(fits(&start.file, path) && start.contains.is_match(text))
             && !inner(path)
     };
     files.all().filter(is_other).map(|(path, _)| path)
@@ -459,7 +441,7 @@ fn serves(files: &Files, start: &Start, hit: &Hit, others: &[&str]) -> Option<(b
     }
     let any = |paths: &[&str], pattern: &Option<Pattern>| {
         let mut texts = paths.iter().filter_map(|path| files.text(path));
-        (pattern.as_ref()).is_some_and(|pattern| texts.any(|text| pattern.fits(text)))
+        (pattern.as_ref()).is_some_and(|pattern| texts.any(|text| pattern.is_match(text)))
     };
     let both = |paths: &[&str]| {
         let grpc = any(paths, &start.grpc);
@@ -530,7 +512,7 @@ fn name(files: &Files, start: &Start, hit: &Hit, values: &Values) -> String {
     let own = start.names.iter().map(|name| fill(name, values, 0)).chain(stem);
     let mut texts = own.chain([folder_of(hit.path).to_owned(), files.name().to_owned()]);
     texts
-        .find_map(|text| last_name(text.trim_matches(['.', '/']), &USUAL))
+        .find_map(|text| last_name(text.trim_matches(['.', '/']), &KNOWN.usual_names))
         .unwrap_or_else(|| "server".to_owned())
 }
 

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::files::Files;
+use crate::files::{Files, pattern};
+use crate::known::KNOWN;
 
 /// A route as a source declares it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,71 +20,14 @@ pub(super) struct Route {
     pub(super) place: String,
 }
 
-const METHOD: &str = "get|post|put|patch|delete|head|options";
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&text.replace("METHOD", METHOD)).expect("a constant pattern")
-}
-
-/// The ways in which sources declare a route.
-const DECLARED: [&str; 8] = [
-    // `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor, `add_get("/x"` of aiohttp;
-    // also behind a variable, `app.get(`${base}/x`)`, `r.Get(*prefix+"/x"`, and in a chain, `.get("/x"` in a line of its own.
-    r#"(?im)(?:[\w)]\.|#\[|@|^\s*\.?)(?:Map|add_)?(?P<method>METHOD)(?:Mapping)?(?:<[^()\n]*>)?\(\s*(?:\*?[\w.]+\s*\+\s*)?["'`](?:\$\{[\w.]+\})?(?P<path>/[^"'`\s]*)["'`]"#,
-    // `HandleFunc("GET /x"`, `Handle("/x"`.
-    r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#,
-    // `HandleFunc(root+"api/x"`, `HandleFunc("GET "+root+"api/x"`, behind a variable that may end in the slash.
-    r#"\bHandle(?:Func)?\(\s*(?:"(?P<method>[A-Z]+) "\s*\+\s*)?[\w.]+\s*\+\s*"(?P<path>[^"\s]*)""#,
-    // `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`,
-    // `.add_route("/x", resource)`, `.at("/x", get(f))`, `.at("/x").post(f)`, `Route("/x", f)` of Starlette.
-    r#"(?i)(?:(?:\.add_|\b)route|\.at|\.add_url_rule|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>(?:/[^"'\s]*)?)["']\s*(?:(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?|\)\s*\.)(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
-    // `url: '/x'` of fastify.route, with its method before it; `method: 'GET', path: '/x'` of hapi.
-    r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*(?:url|path)|\burl):\s*['"`](?P<path>/[^'"`\s]*)['"`]"#,
-    // `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves; `(r"/x", Handler)` of Tornado; `[("/x", f)]`.
-    r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*|\(\s*r|[\[,\s]\(\s*)["'`](?P<path>/[^"'`\s]*)["'`]"#,
-    // `warp::path!("todos")`, `warp::path("todos")`: one segment of a path; `Router::with_path("todos/{id}")` of Salvo.
-    r#"\b(?:with_)?path!?\("(?P<path>[\w/{}-]+)"\)"#,
-    // `#[oai(path = "/x", method = "get")]` of Poem.
-    r#"#\[oai\(path\s*=\s*"(?P<path>/[^"\s]*)",\s*method\s*=\s*"(?P<method>METHOD)""#,
-];
-static ROUTES: LazyLock<[Regex; 8]> = LazyLock::new(|| DECLARED.map(pattern));
-
-/// Prefixes of routes: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
-static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'`](?:\$\{\w+\})?(?P<path>/[\w/.-]+)["'`]|(?:prefix|(?:api|base)_?(?:path|url))\s*[=:]\s*["'`](?:\$\{\w+\})?(?P<named>/[\w/.-]+)["'`]"#,
-    )
-});
-
-/// Calls whose routes all lie below a path: in a chain, `web::scope("/x").route(…)`, `Router::with_path("x").push(…)` of Salvo; or inside
-/// them, `.nest("/x", …)`, `r.Route("/x", func(…) {…})` of chi, `route("/x") {…}` of Ktor.
-static NEST: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"\b(?:scope|with_path)\(\s*"(?P<chained>[\w/{}:-]+)"\s*\)|(?:\.nest\(\s*"|\.Route\(\s*"|\broute\(\s*")(?P<around>/[\w/{}:-]+)"(?:\s*,|\)\s*\{)"#,
-    )
-});
-
-/// What servers print about each route when they start: `[GIN-debug] GET    /x   --> main.f (3 handlers)` of gin,
-/// `Mapped {/x, GET} route` of Nest, `>> (f) GET /x` of Rocket.
-static PRINTED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\[GIN-debug\] (?P<gin>[A-Z]+) +(?P<gin_path>/\S*) +-->|Mapped \{(?P<nest_path>/[^,\s]*), (?P<nest>[A-Z]+)\}|>> (?:\(\w+\) )?(?P<rocket>[A-Z]+) (?P<rocket_path>/\S*)",
-    )
-});
-
 /// Every route that a server printed when it started, with its whole path; each method and path once.
 pub(super) fn printed(output: &str) -> Vec<Route> {
     let mut seen = BTreeSet::new();
-    let all = PRINTED.captures_iter(output).filter_map(|one| {
-        let named = |method, path| Some((one.name(method)?.as_str(), one.name(path)?.as_str()));
-        let (method, path) = named("gin", "gin_path")
-            .or_else(|| named("nest", "nest_path"))
-            .or_else(|| named("rocket", "rocket_path"))?;
-        Some(Route {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            place: "its own output".into(),
-        })
+    let all = KNOWN.printed.iter().flat_map(|pattern| pattern.captures_iter(output));
+    let all = all.map(|one| Route {
+        method: one["method"].to_owned(),
+        path: one["path"].to_owned(),
+        place: "its own output".into(),
     });
     all.filter(|route| seen.insert(route.clone())).collect()
 }
@@ -95,7 +39,7 @@ pub(super) fn of(files: &Files, sources: &[String]) -> Vec<Route> {
     for (source, text) in texts(files, sources) {
         let mut of_file: Vec<(usize, Route)> = Vec::new();
         let nests = nests(text);
-        for pattern in ROUTES.iter() {
+        for pattern in &KNOWN.routes {
             for one in pattern.captures_iter(text) {
                 of_file.extend(route(&one, source, text, &nests));
             }
@@ -109,9 +53,9 @@ pub(super) fn of(files: &Files, sources: &[String]) -> Vec<Route> {
 
 /// Every prefix below which routes of these files may be mounted.
 pub(super) fn prefixes(files: &Files, sources: &[String]) -> BTreeSet<String> {
-    let all = texts(files, sources).flat_map(|(_, text)| PREFIX.captures_iter(text));
-    all.filter_map(|one| one.name("path").or(one.name("named")))
-        .map(|prefix| prefix.as_str().trim_end_matches('/').to_owned())
+    let all = texts(files, sources).flat_map(|(_, text)| KNOWN.prefixes.iter().map(move |one| (one, text)));
+    let all = all.flat_map(|(pattern, text)| pattern.captures_iter(text));
+    all.map(|one| one["path"].trim_end_matches('/').to_owned())
         .filter(|prefix| !prefix.is_empty())
         .collect()
 }
@@ -142,7 +86,7 @@ fn nests(text: &str) -> Vec<(Range<usize>, &str)> {
         let path = chained.or(one.name("around"))?;
         Some((from..end, &text[path.range()]))
     };
-    NEST.captures_iter(text).filter_map(span).collect()
+    KNOWN.nest.captures_iter(text).filter_map(span).collect()
 }
 
 fn route(one: &Captures, source: &str, text: &str, nests: &[(Range<usize>, &str)]) -> Option<(usize, Route)> {

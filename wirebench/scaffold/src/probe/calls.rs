@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::{ProbeContext, ProbedServer, tells_of_this_machine};
 use crate::files::pattern;
+use crate::known::KNOWN;
 use crate::probe::candidates::some_of;
 use crate::probe::http::about_empty;
 use crate::probe::speak::PATIENCE;
@@ -30,14 +31,6 @@ use wirebench_engine::measure::wire::grpc_request;
 const MOST: usize = 3;
 /// Nested messages below this depth are left empty.
 const DEEPEST: usize = 4;
-/// Words in the names of methods, and in paths, that take data away, or end something.
-pub(super) const DESTROYING: &str = "abort clear compact crash defragment delete destroy die disable drop empty evict exit flush kill oom panic purge quit reboot remove reset \
-     restart restore revoke rollback shutdown stop terminate truncate wipe";
-/// Words in the names of methods that add or change data.
-const CHANGING: &str = "add append cancel change charge create downgrade enable grant import insert move patch place promote publish put register save \
-                        send set store update upgrade upload upsert write";
-/// First words of methods that only read, whatever they read.
-const READING: &str = "check count describe exists fetch find get has is list lookup query read search";
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern("[A-Z]*[a-z0-9]+|[A-Z]+"));
 /// grpc-status of a method that the server does not have.
 const UNIMPLEMENTED: &str = "12";
@@ -83,7 +76,7 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
     probe_all(&reading, probed);
     if probed.operations.is_empty() {
         // Some services do nothing else. What was destroyed would be lost.
-        let is_destroying = |call: &proto::Call| has_word_of(DESTROYING, call.method());
+        let is_destroying = |call: &proto::Call| has_word_of(&KNOWN.destroying, call.method());
         let (destroying, rest): (Vec<_>, Vec<_>) = changing.into_iter().partition(is_destroying);
         probe_all(&rest, probed);
         changing = destroying;
@@ -110,13 +103,14 @@ fn is_listed(call: &proto::Call, reflected: Option<&[String]>) -> Option<bool> {
 /// Whether a method changes data, by its name.
 fn is_changing(method: &str) -> bool {
     let first = WORD.find(method).map_or("", |word| word.as_str());
-    !has_word_of(READING, first) && (has_word_of(CHANGING, method) || has_word_of(DESTROYING, method))
+    !has_word_of(&KNOWN.reading, first)
+        && (has_word_of(&KNOWN.changing, method) || has_word_of(&KNOWN.destroying, method))
 }
 
 /// Whether one of the words is in a name such as `MemberRemove` or `remove_member`.
-pub(super) fn has_word_of(words: &str, name: &str) -> bool {
+pub(super) fn has_word_of(words: &[String], name: &str) -> bool {
     let mut named = WORD.find_iter(name).map(|word| word.as_str());
-    named.any(|named| words.split(' ').any(|word| word.eq_ignore_ascii_case(named)))
+    named.any(|named| words.iter().any(|word| word.eq_ignore_ascii_case(named)))
 }
 
 /// Why a method is not measured.
@@ -310,7 +304,7 @@ mod tests {
             "MemberAdd",
             "Charge",
         ] {
-            assert!(is_changing(name) && !has_word_of(DESTROYING, name), "{name}");
+            assert!(is_changing(name) && !has_word_of(&KNOWN.destroying, name), "{name}");
         }
         for name in [
             "DeleteStore",
@@ -320,7 +314,7 @@ mod tests {
             "AuthDisable",
             "Shutdown",
         ] {
-            assert!(is_changing(name) && has_word_of(DESTROYING, name), "{name}");
+            assert!(is_changing(name) && has_word_of(&KNOWN.destroying, name), "{name}");
         }
         for name in [
             "Get",

@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::calls::{DESTROYING, has_word_of};
+use super::calls::has_word_of;
 use super::openapi;
 use crate::files::pattern;
+use crate::known::KNOWN;
 use crate::routes::{self, Route};
 use wirebench_engine::measure::wire::WireResponse;
 
@@ -17,22 +18,6 @@ const VALUES: [&str; 3] = ["1", "world", "0"];
 
 /// The origin of a path that no source declares.
 pub(super) const USUAL: &str = "a usual path";
-/// Usual paths: of health checks, and the first page.
-const USUAL_PATHS: [&str; 12] = [
-    "/health",
-    "/healthz",
-    "/healthcheck",
-    "/livez",
-    "/readyz",
-    "/ping",
-    "/api/health",
-    "/v1/health",
-    "/actuator/health",
-    "/version",
-    "/api/version",
-    "/",
-];
-
 /// A candidate for an operation.
 pub(super) struct Candidate {
     /// The path as declared by the server, for its name.
@@ -54,8 +39,8 @@ pub(super) fn candidates(
 ) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut changing: BTreeSet<String> = BTreeSet::new();
-    let listed_at = |place| Some((place, openapi::operations(&get(place)?.body)?));
-    let (place, listed) = openapi::PLACES.into_iter().find_map(listed_at).unwrap_or_default();
+    let listed_at = |place: &'static String| Some((place.as_str(), openapi::operations(&get(place)?.body)?));
+    let (place, listed) = KNOWN.openapi_places.iter().find_map(listed_at).unwrap_or_default();
     for one in listed {
         if one.method == "GET" {
             found.push(Candidate {
@@ -91,7 +76,7 @@ pub(super) fn candidates(
     let linked = linked().into_iter().filter(|path| again.contains(path));
     let led_to = redirect.into_iter().map(|path| (path, "GET / leads there"));
     let linked = linked.map(|path| (path, "linked by GET /"));
-    let usual = USUAL_PATHS.into_iter().map(|path| (path.to_owned(), USUAL));
+    let usual = KNOWN.usual_paths.iter().map(|path| (path.clone(), USUAL));
     found.extend(led_to.chain(linked).chain(usual).map(|(path, why)| Candidate {
         template: path.clone(),
         paths: vec![path],
@@ -99,7 +84,7 @@ pub(super) fn candidates(
         declared: false,
     }));
     found.retain(|one| {
-        let ends = has_word_of(DESTROYING, &one.template);
+        let ends = has_word_of(&KNOWN.destroying, &one.template);
         if ends {
             changing.insert(format!("GET {} ({})", one.template, one.why));
         }

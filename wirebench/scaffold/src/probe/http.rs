@@ -14,6 +14,7 @@ use super::speak::{PATIENCE, get, redirect};
 use super::supervised::Supervised;
 use super::{ProbedServer, tells_of_this_machine};
 use crate::files::{Files, pattern};
+use crate::known::KNOWN;
 use crate::program::{Program, slug, unique_name};
 use crate::routes::{self, Route};
 use wirebench_declare::protocol::Protocol;
@@ -38,14 +39,6 @@ const SLOW: Duration = Duration::from_millis(100);
 const ENDED: &str = "nothing: it ended the server";
 /// A path that should not exist.
 const UNKNOWN_PATH: &str = "/wirebench-asks-for-nothing";
-/// Paths of health checks.
-pub(crate) static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)/_?(?:healthz|healthcheck|health|readyz|readiness|ready|livez|ping)(?:/(?:live|ready))?$")
-});
-/// Pages about the server, such as documentation, which are not declared.
-static ABOUT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)/(?:metrics|docs|redoc|swagger|openapi|favicon|debug)\b"));
-
 /// The routes to request, and the prefixes below which they may be mounted.
 pub(super) type KnownRoutes = (Vec<Route>, BTreeSet<String>);
 
@@ -99,7 +92,7 @@ impl Good {
 
 /// True for health checks and pages about the server.
 fn is_about(one: &Good) -> bool {
-    HEALTH.is_match(one.path()) || ABOUT.is_match(one.path())
+    KNOWN.health.is_match(one.path()) || KNOWN.about_server.is_match(one.path())
 }
 
 /// Sends the requests, declares operations and readiness, and records open questions.
@@ -440,7 +433,7 @@ fn readiness(good: &[Good], probed: &mut ProbedServer) {
         return;
     }
     let pages = || good.iter().filter(|one| one.request.method == "GET");
-    let health = pages().find(|one| HEALTH.is_match(one.path()));
+    let health = pages().find(|one| KNOWN.health.is_match(one.path()));
     let Some(page) = (health.or(pages().find(|one| one.path() == "/"))).or(pages().next()) else {
         probed.evidence.insert("ready", "it takes connections".into());
         return;

@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 use regex::Regex;
 
 pub use self::given::GivenRequest;
-pub(crate) use self::http::HEALTH;
 use self::http::{HttpProbe, KnownRoutes};
 pub(crate) use self::start::declared_with;
 use self::start::{Known, Launcher, Running};

@@ -2,18 +2,6 @@
 
 use serde_json::Value;
 
-/// Where servers keep the document.
-pub(super) const PLACES: [&str; 9] = [
-    "/openapi.json",
-    "/api/openapi.json",
-    "/swagger.json",
-    "/v3/api-docs",
-    "/swagger/v1/swagger.json",
-    "/swagger/doc.json",
-    "/api-docs",
-    "/docs/json",
-    "/documentation/json",
-];
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// An operation of the document.

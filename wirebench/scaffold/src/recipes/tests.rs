@@ -38,7 +38,7 @@ fn assert_told(pairs: &[(&str, &str)], expected: &[(&str, &str, &str)]) {
 
 #[test]
 fn a_recipe_is_data_alone() {
-    let recipe = Recipe::read(
+    let recipe: Recipe = crate::recipe::read(
         r#"
 ecosystem = "Crystal"
 sources = ["cr"]
