@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::files::{CONTAINERS, Files, name_of, pattern};
+use crate::files::{Files, name_of, pattern};
 use wirebench_declare::server::Program as Started;
 
 /// The instructions of the last image that matter here, each with its rest, which may go on in further lines.
@@ -19,10 +19,8 @@ pub(super) fn arguments(files: &Files, started: &Started) -> Vec<String> {
         Started::Command(words) => words.first().map_or("", String::as_str),
         Started::Package(package) => package,
     };
-    let mut texts = CONTAINERS.into_iter().flat_map(|name| files.named(name));
-    texts
-        .find_map(|(_, text)| of_image(text, name_of(program)))
-        .unwrap_or_default()
+    let found = files.containers().find_map(|text| of_image(text, name_of(program)));
+    found.unwrap_or_default()
 }
 
 fn of_image(text: &str, program: &str) -> Option<Vec<String>> {

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Regex;
 
 use crate::compose;
 use crate::known::KNOWN;
@@ -37,12 +37,14 @@ const ENDINGS: [&str; 3] = ["rs", "proto", "toml"];
 /// name a server's dependencies.
 const ABOVE: [&str; 3] = ["Cargo.toml", ".gitmodules", "gradlew"];
 /// Files that make a container's image.
-pub(super) const CONTAINERS: [&str; 2] = ["Dockerfile", "Containerfile"];
+const CONTAINERS: [&str; 2] = ["Dockerfile", "Containerfile"];
+/// Words in the names of examples.
+const EXAMPLES: [&str; 4] = ["example", "sample", "dist", "template"];
 /// Names of files with environment variables, such as `.env` and `.env.example`. One that is not an example is read only if it is
 /// committed: others may hold secrets.
 static ENVIRONMENT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^(?:\.?(?:(?<first>example|sample)|local|dev)[._-])?\.?env(?:[._-](?:(?<last>example|sample|dist|template)|local|dev|development))*$",
+        r"^(?:\.?(?:example|sample|local|dev)[._-])?\.?env(?:[._-](?:example|sample|dist|template|local|dev|development))*$",
     )
 });
 
@@ -56,12 +58,8 @@ impl Files {
         let mut files = Self::below_folder(folder)?;
         let listed = output(folder, &["ls-files", "--", ":(glob)**/*env*"]).unwrap_or_default();
         let is_committed = |path: &str| listed.lines().any(|line| line == path);
-        let is_example = |found: Captures| found.name("first").or(found.name("last")).is_some();
-        let is_own = |path: &str| {
-            ENVIRONMENT
-                .captures(name_of(path))
-                .is_some_and(|found| !is_example(found))
-        };
+        let is_example = |path: &str| EXAMPLES.iter().any(|word| name_of(path).contains(word));
+        let is_own = |path: &str| ENVIRONMENT.is_match(name_of(path)) && !is_example(path);
         files.texts.retain(|path, _| !is_own(path) || is_committed(path));
         files.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (folder, top) = (folder.canonicalize()?, top.canonicalize()?);
@@ -140,13 +138,14 @@ impl Files {
 
     /// Every file of that name, in order: its folder (`""` at the top, otherwise ending in `/`) and its text.
     pub(super) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let folder = move |path: &'a str| {
-            path.strip_suffix(name)
-                .filter(|folder| folder.is_empty() || folder.ends_with('/'))
-        };
-        self.texts
-            .iter()
-            .filter_map(move |(path, text)| Some((folder(path)?, text.as_str())))
+        let all = self.all().filter(move |(path, _)| name_of(path) == name);
+        all.map(|(path, text)| (folder_of(path), text))
+    }
+
+    /// The texts of the files that make a container's image.
+    pub(super) fn containers(&self) -> impl Iterator<Item = &str> {
+        let all = CONTAINERS.into_iter().flat_map(|name| self.named(name));
+        all.map(|(_, text)| text)
     }
 
     /// The files with an environment: path and text.

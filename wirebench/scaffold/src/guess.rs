@@ -6,7 +6,7 @@ use crate::files::Files;
 use crate::known::KNOWN;
 use crate::port_settings::{self, PortSetting};
 use crate::probe::{ProbedServer, declared_with, draft};
-use crate::program::{Program, slug, unique_name};
+use crate::program::{Program, name_of_path, slug};
 use crate::proto::Call;
 use crate::routes;
 use wirebench_declare::protocol::Protocol;
@@ -40,23 +40,40 @@ pub(super) fn guessed(files: &Files, program: &Program, calls: &[Call]) -> Probe
         evidence.insert("port", GUESSED.to_owned());
     }
     let mut one = ProbedServer::new(declared_with(&draft(program), &setting), evidence);
-    let spoken = [(program.http, Protocol::Http), (program.grpc, Protocol::Grpc)];
-    let spoken = spoken.into_iter().filter(|(speaks, _)| *speaks);
-    one.server.protocols = spoken.map(|(_, protocol)| protocol).collect();
+    one.server.protocols.clone_from(&program.protocols);
+    let [http, grpc] = [Protocol::Http, Protocol::Grpc].map(|one| program.protocols.contains(&one));
     if one.server.protocols.len() > 1 {
         one.evidence.insert("protocols", GUESSED.to_owned());
     }
     let mut texts = program.sources.iter().filter_map(|source| files.text(source));
     let (health, path) = paths(files, program);
     match health {
-        Some(path) if program.http => one.server.front.ready = Ready::Http(path),
-        _ if !program.http && texts.any(|text| KNOWN.grpc_health.is_match(text)) => {
+        Some(path) if http => one.server.front.ready = Ready::Http(path),
+        _ if !http && texts.any(|text| KNOWN.grpc_health.is_match(text)) => {
             one.server.front.ready = Ready::GrpcHealth(String::new());
         }
         _ => {}
     }
-    for (name, operation) in operations(program, path, calls) {
-        one.declare(name, operation, GUESSED.to_owned(), String::new());
+    let mut declare = |name: &str, operation| one.declare(name, operation, GUESSED.to_owned(), String::new());
+    if http {
+        let path = path.unwrap_or_else(|| "/".into());
+        let name = name_of_path(&path);
+        declare(&name, Operation::Http(HttpOperation::new("GET", path, 200, None)));
+    }
+    if grpc && calls.is_empty() {
+        let file = ProtoFile {
+            proto: "service.proto".into(),
+            proto_root: ".".into(),
+        };
+        let call = Call {
+            file: Some(file),
+            call: "package.Service/Method".into(),
+        };
+        declare("call", Operation::Grpc(call.operation()));
+    }
+    for call in calls.iter().take(MOST_CALLS).filter(|_| grpc) {
+        let name = format!("call-{}", slug(call.method()));
+        declare(&name, Operation::Grpc(call.operation()));
     }
     one
 }
@@ -68,37 +85,6 @@ fn paths(files: &Files, program: &Program) -> (Option<String>, Option<String>) {
     let gets = routes.filter(|route| route.method == "GET").map(|route| route.path);
     let (health, others): (Vec<_>, Vec<_>) = gets.filter(is_plain).partition(|path| KNOWN.health.is_match(path));
     (health.into_iter().next(), others.into_iter().next())
-}
-
-/// Guesses of an operation for each protocol.
-fn operations(program: &Program, path: Option<String>, calls: &[Call]) -> BTreeMap<String, Operation> {
-    let mut found = BTreeMap::new();
-    if program.http {
-        let path = path.unwrap_or_else(|| "/".into());
-        let name = Some(slug(&path)).filter(|name| !name.is_empty());
-        let operation = HttpOperation::new("GET", path, 200, None);
-        found.insert(name.unwrap_or_else(|| "home".into()), Operation::Http(operation));
-    }
-    if !program.grpc {
-        return found;
-    }
-    if calls.is_empty() {
-        let file = ProtoFile {
-            proto: "service.proto".into(),
-            proto_root: ".".into(),
-        };
-        let call = Call {
-            file: Some(file),
-            call: "package.Service/Method".into(),
-        };
-        found.insert("call".into(), Operation::Grpc(call.operation()));
-    }
-    for call in calls.iter().take(MOST_CALLS) {
-        let mut taken = found.keys().cloned().collect();
-        let name = unique_name(&format!("call-{}", slug(call.method())), &mut taken);
-        found.insert(name, Operation::Grpc(call.operation()));
-    }
-    found
 }
 
 #[cfg(test)]

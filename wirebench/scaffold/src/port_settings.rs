@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use regex::Captures;
 
-use crate::files::{CONTAINERS, Files, pattern};
+use crate::files::{Files, pattern};
 use crate::known::KNOWN;
 use crate::program::Program;
 
@@ -50,8 +50,9 @@ pub(super) fn likeliest(texts: &[&str]) -> Option<PortSetting> {
 
 /// The port that the repository's container exposes.
 pub(super) fn exposed(files: &Files) -> Option<u16> {
-    let mut texts = CONTAINERS.into_iter().flat_map(|name| files.named(name));
-    texts.find_map(|(_, text)| number(&KNOWN.exposed_port.captures(text)?))
+    files
+        .containers()
+        .find_map(|text| number(&KNOWN.exposed_port.captures(text)?))
 }
 
 /// By a variable to which a container or an example of the environment gives the port that the container exposes.
@@ -62,9 +63,11 @@ fn of_container(files: &Files) -> BTreeSet<PortSetting> {
     let set = pattern(&format!(
         r#"(?m)\b([A-Z][A-Z0-9_]*)=["']?(?:[\w.]*|\[::\]):?{port}["']?\s*(?:\\|$)"#
     ));
-    let containers = CONTAINERS.into_iter().flat_map(|name| files.named(name));
-    let texts = containers.chain(files.environments());
-    let named = texts.flat_map(|(_, text)| set.captures_iter(text));
+    let environments = files.environments().map(|(_, text)| text);
+    let named = files
+        .containers()
+        .chain(environments)
+        .flat_map(|text| set.captures_iter(text));
     named.map(|found| by_variable(&found[1])).collect()
 }
 

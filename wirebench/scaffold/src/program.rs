@@ -1,9 +1,13 @@
 //! A program that looks like a server: how it is built and started, and how it gets its port.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
+use regex::Regex;
+
+use crate::files::pattern;
 use crate::port_settings::PortSetting;
-use crate::recipe::Evidence;
+use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::Program as Started;
 
 /// A program that was found.
@@ -13,10 +17,8 @@ pub(super) struct Program {
     pub(super) name: String,
     /// Where it was found, as text.
     pub(super) about: String,
-    /// Whether it answers HTTP.
-    pub(super) http: bool,
-    /// Whether it answers gRPC.
-    pub(super) grpc: bool,
+    /// The protocols that its sources serve: HTTP/1.1, gRPC.
+    pub(super) protocols: Vec<Protocol>,
     /// How it is started: a package of the Cargo workspace at the top, or a command.
     pub(super) started: Started,
     /// The command that builds it.
@@ -29,8 +31,8 @@ pub(super) struct Program {
     pub(super) env: BTreeMap<String, String>,
     /// True if it is the only server of its project: once it is declared, the others of that project are not tried.
     pub(super) alone: bool,
-    /// What shows that it is a server.
-    pub(super) evidence: Evidence,
+    /// True if it is declared only if it serves when it is started.
+    pub(super) must_serve: bool,
     /// How it is told its port, as its recipe or its sources say; `None` if nothing was found.
     pub(super) port: Option<PortSetting>,
     /// Its source files, the closest to its start first.
@@ -46,11 +48,6 @@ pub(super) struct Program {
 pub(super) type ServerKey = (String, String, String);
 
 impl Program {
-    /// True if its sources alone show that it is a server.
-    pub(super) fn is_known(&self) -> bool {
-        self.evidence == Evidence::Sources
-    }
-
     /// The server that this program is a try for.
     pub(super) fn key(&self) -> ServerKey {
         let file = self.sources.first().filter(|_| !self.alone).cloned();
@@ -75,25 +72,23 @@ pub(super) fn argv(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
+/// The words of a name such as `GetWeather` or `get_weather`.
+pub(super) static WORD: LazyLock<Regex> = LazyLock::new(|| pattern("[A-Z]+[a-z0-9]*|[a-z0-9]+"));
+
 /// A text as a name: lower-case letters, digits and single hyphens.
 pub(super) fn slug(text: &str) -> String {
     const LONGEST: usize = 40;
-    let mut slug = String::new();
-    let mut before = ' ';
-    for c in text.chars() {
-        // A word that begins in the middle: GetWeather → get-weather.
-        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
-            slug.push('-');
-        }
-        if c.is_ascii_alphanumeric() {
-            slug.push(c.to_ascii_lowercase());
-        } else if !slug.is_empty() && !slug.ends_with('-') {
-            slug.push('-');
-        }
-        before = c;
-    }
+    let words: Vec<&str> = WORD.find_iter(text).map(|word| word.as_str()).collect();
+    let mut slug = words.join("-").to_ascii_lowercase();
     slug.truncate(LONGEST);
-    slug.trim_matches('-').to_owned()
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// The name of an operation of HTTP.
+pub(super) fn name_of_path(path: &str) -> String {
+    Some(slug(path))
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "home".into())
 }
 
 /// The last part of a folder's or a module's path that is no version and none of the usual names, as a name; `None` if there is none.

@@ -47,8 +47,8 @@ impl Programs {
     fn among(files: Files) -> Self {
         let mut programs = recipes::programs(&files);
         programs.extend(rust::programs(&files));
-        if programs.iter().any(Program::is_known) {
-            programs.retain(Program::is_known);
+        if programs.iter().any(|program| !program.must_serve) {
+            programs.retain(|program| !program.must_serve);
         }
         program::make_names_unique(&mut programs);
         let calls = proto::calls(&files);
@@ -115,15 +115,10 @@ impl Programs {
         needs::of(&self.files, &self.programs, config)
     }
 
-    /// The manifest that compiles .proto files with the program protoc; `None` if there is none.
-    pub fn protoc(&self) -> Option<String> {
-        needs::protoc(&self.files)
-    }
-
     /// Declares them from their sources; guesses are marked.
     pub fn guess(&self) -> Found {
         let mut programs = first_tries(&self.programs, |program| program);
-        programs.retain(Program::is_known);
+        programs.retain(|program| !program.must_serve);
         self.guess_of(&programs)
     }
 
@@ -186,7 +181,7 @@ impl Programs {
             questions.extend(declared::services(&compose::composed(&self.files).images));
         }
         let failed = failures.iter().map(reason).collect();
-        failures.retain(|(program, _)| program.is_known());
+        failures.retain(|(program, _)| !program.must_serve);
         if probed.is_empty() {
             let (programs, _): (Vec<Program>, Vec<ProbeFailure>) = failures.into_iter().unzip();
             return Found {

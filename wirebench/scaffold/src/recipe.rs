@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use toml::Table;
+
+use crate::files::pattern;
 
 /// The texts of the recipes, each with its file's name, in the order in which they are tried.
 const TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
@@ -144,19 +146,9 @@ pub(super) struct Start {
     pub(super) alone: bool,
     /// True if it is tried only where no other start of the recipe found a server in the project.
     pub(super) otherwise: bool,
-    /// What shows that it is a server; starts that only serving shows stand last, so that they keep no other from being tried.
-    pub(super) evidence: Evidence,
-}
-
-/// What shows that a program is a server.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Evidence {
-    /// Its sources.
-    #[default]
-    Sources,
-    /// That it serves when it is started, since other programs have such sources, too. If it does not, it is not declared.
-    Serving,
+    /// True if other programs have such sources, too, so that it is declared only if it serves when it is started. Such starts stand last,
+    /// so that they keep no other from being tried.
+    pub(super) must_serve: bool,
 }
 
 /// Which packages are installed before a program is built.
@@ -213,11 +205,19 @@ impl<'de> Deserialize<'de> for Pattern {
 /// Reads a file of data, in which the text of a key at the top stands for its name in braces: `{frameworks}`.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> {
     let whole: Table = text.parse()?;
-    let texts = whole.iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
-    let filled = texts.fold(text.to_owned(), |filled, (name, text)| {
-        filled.replace(&format!("{{{name}}}"), text)
-    });
-    toml::from_str(&filled)
+    let texts = whole.into_iter();
+    let texts = texts.filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())));
+    toml::from_str(&fill(text, &texts.collect()))
+}
+
+/// The values that words of a recipe name in braces, such as `{folder}`.
+pub(super) type Values = BTreeMap<String, String>;
+
+/// A text with values in place of their names.
+pub(super) fn fill(text: &str, values: &Values) -> String {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{(\w+)\}"));
+    let value = |found: &Captures| values.get(&found[1]).unwrap_or(&found[0].to_owned()).clone();
+    NAME.replace_all(text, value).into_owned()
 }
 
 impl Recipe {

@@ -1,23 +1,24 @@
 //! Runs the recipes: finds the programs whose files they describe, and fills in how each is built and started.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
-use regex::Captures;
+use regex::{Captures, Regex};
 use toml::Table;
 
-use crate::files::{Files, ending_of, folder_of, folders_up, word};
+use crate::files::{Files, ending_of, folder_of, folders_up, pattern, word};
 use crate::known::KNOWN;
 use crate::port_settings::{self, PortSetting};
 use crate::program::{Program, last_name};
-use crate::recipe::{Each, Evidence, Lock, Manifest, Migration, Packages, Pattern, RECIPES, Recipe, Start, fits};
-use wirebench_declare::args::{Value, fill};
+use crate::recipe::{Each, Lock, Manifest, Migration, Packages, Pattern, RECIPES, Recipe, Start, Values, fill, fits};
+use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::Program as Started;
-
-/// The values that words of a recipe name, such as `{folder}`.
-type Values = BTreeMap<String, Value>;
 
 /// Programs of a start that only running shows to be servers, at most: those nearest to the top. More are examples or tests.
 const MOST_TO_START: usize = 6;
+
+/// The name of a module of Python.
+static MODULE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?-u)^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$"));
 
 /// Every program that a recipe finds.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
@@ -43,7 +44,7 @@ pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<P
     for start in &recipe.starts {
         let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
         let mut hits = hits(files, start);
-        if start.evidence == Evidence::Serving {
+        if start.must_serve {
             hits.sort_by_key(|hit| hit.path.matches('/').count());
             hits.truncate(MOST_TO_START);
         }
@@ -106,7 +107,7 @@ fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
 }
 
 fn groups(pattern: &Pattern, captures: &Captures) -> Values {
-    let value = |name: &str| Some((name.to_owned(), Value::One(captures.name(name)?.as_str().to_owned())));
+    let value = |name: &str| Some((name.to_owned(), captures.name(name)?.as_str().to_owned()));
     pattern.capture_names().flatten().filter_map(value).collect()
 }
 
@@ -165,7 +166,7 @@ impl<'a> Project<'a> {
             ("manifest_folder", word(&self.manifest_folder)),
             ("here", here.unwrap_or_default().to_owned()),
         ];
-        values.extend(places.map(|(name, value)| (name.to_owned(), Value::One(value))));
+        values.extend(places.map(|(name, value)| (name.to_owned(), value)));
         values
     }
 
@@ -176,7 +177,7 @@ impl<'a> Project<'a> {
         let lock = self.lock();
         let mut values = self.values();
         if let Some((folder, _)) = &lock {
-            values.insert("manifest_folder".into(), Value::One(word(folder)));
+            values.insert("manifest_folder".into(), word(folder));
         }
         let install = lock.map_or(&manifest.install, |(_, lock)| &lock.install);
         let mut words = self.words(install, &values);
@@ -214,7 +215,7 @@ impl<'a> Project<'a> {
             } else if let Some((file, other)) = inner.and_then(|word| word.strip_prefix("nearest:")?.split_once(':')) {
                 filled.push(self.nearest(file).unwrap_or_else(|| other.to_owned()));
             } else {
-                filled.push(fill(word, values, 0));
+                filled.push(fill(word, values));
             }
         }
         filled
@@ -228,7 +229,7 @@ impl<'a> Project<'a> {
                     .contains
                     .captures(self.files.text(&format!("{folder}{}", one.file))?)?;
                 let mut values = groups(&one.contains, &found);
-                values.insert("folder".into(), Value::One(word(folder)));
+                values.insert("folder".into(), word(folder));
                 Some(self.words(&one.command, &values))
             })
         })
@@ -285,16 +286,19 @@ fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &P
         return None;
     }
     let others: Vec<&str> = others(files, recipe, start, project, hit).collect();
-    let (http, grpc) = serves(files, start, hit, &others)?;
+    let protocols = serves(files, start, hit, &others);
+    if protocols.is_empty() {
+        return None;
+    }
     let mut values = project.values();
     set_places(&mut values, files, &project.folder, (hit.path, hit.own[0]));
     values.extend(hit.groups.iter().map(|(name, value)| (name.clone(), value.clone())));
     let needs_module = start.command.iter().any(|word| word.contains("{module}"));
-    if needs_module && !values_text(&values, "module").split('.').all(is_identifier) {
+    if needs_module && !MODULE.is_match(&values["module"]) {
         return None;
     }
     let workspace = project.workspace();
-    values.extend(workspace.map(|folder| ("workspace".into(), Value::One(word(folder)))));
+    values.extend(workspace.map(|folder| ("workspace".into(), word(folder))));
     let fill_all = |words: &[String]| project.words(words, &values);
     let build = match start.build_in_workspace.as_slice() {
         in_workspace if workspace.is_some() && !in_workspace.is_empty() => in_workspace,
@@ -307,8 +311,7 @@ fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &P
     let build = join(install, fill_all(build));
     let sources: Vec<&str> = hit.own.iter().chain(&others).copied().collect();
     let texts: Vec<&str> = sources.iter().filter_map(|path| files.text(path)).collect();
-    let starts_in =
-        Some(fill(&start.working_directory, &values, 0)).filter(|folder| !folder.is_empty() && folder != ".");
+    let starts_in = Some(fill(&start.working_directory, &values)).filter(|folder| !folder.is_empty() && folder != ".");
     let command = plain(fill_all(&start.command), starts_in.is_none());
     let tells = |text: &String| ["{port}", "{address}", "{host}"].iter().any(|name| text.contains(name));
     let (telling, env): (Vec<_>, Vec<_>) = start.env.clone().into_iter().partition(|(_, value)| tells(value));
@@ -321,12 +324,11 @@ fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &P
     } else {
         port_settings::likeliest(&texts)
     };
-    let fill_value = |(name, value): (String, String)| (name, fill(&value, &values, 0));
+    let fill_value = |(name, value): (String, String)| (name, fill(&value, &values));
     Some(Program {
         name: name(files, start, hit, &values),
         about: about(start, hit),
-        http,
-        grpc,
+        protocols,
         started: Started::Command(command),
         build,
         folder: starts_in,
@@ -334,7 +336,7 @@ fn program(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit, project: &P
         migration: project.migration(&recipe.migrations),
         env: env.into_iter().map(fill_value).collect(),
         alone: start.alone,
-        evidence: start.evidence,
+        must_serve: start.must_serve,
         sources: sources.into_iter().map(str::to_owned).collect(),
         language: recipe.setup.clone(),
         manifest: project.manifest_folder.clone(),
@@ -346,7 +348,7 @@ fn about(start: &Start, hit: &Hit) -> String {
     match start.each {
         Each::Folder => word(folder_of(hit.path)),
         _ if hit.groups.contains_key("target") => {
-            format!("{}, target {}", hit.path, values_text(&hit.groups, "target"))
+            format!("{}, target {}", hit.path, hit.groups["target"])
         }
         Each::File | Each::Match => hit.path.to_owned(),
     }
@@ -412,7 +414,7 @@ fn others<'a>(
     let values = project.values();
     let project = project.folder.as_str();
     let imported = recipe.imports.as_ref().map(|imports| {
-        let below = fill(&imports.below, &values, 0);
+        let below = fill(&imports.below, &values);
         imported(files, &imports.names, &below, project, &hit.own)
     });
     let has_manifest = |folder: &str| (recipe.manifests.iter()).any(|one| files.has(&format!("{folder}{}", one.file)));
@@ -434,25 +436,27 @@ fn others<'a>(
     files.all().filter(is_other).map(|(path, _)| path)
 }
 
-/// Whether the program serves HTTP and gRPC: by its own files, or by the project's others if they say nothing. `None` if neither.
-fn serves(files: &Files, start: &Start, hit: &Hit, others: &[&str]) -> Option<(bool, bool)> {
+/// What the program serves, HTTP and gRPC: by its own files, or by the project's others if they say nothing.
+fn serves(files: &Files, start: &Start, hit: &Hit, others: &[&str]) -> Vec<Protocol> {
     if start.http.is_none() && start.grpc.is_none() {
-        return Some((true, false));
+        return vec![Protocol::Http];
     }
     let any = |paths: &[&str], pattern: &Option<Pattern>| {
         let mut texts = paths.iter().filter_map(|path| files.text(path));
         (pattern.as_ref()).is_some_and(|pattern| texts.any(|text| pattern.is_match(text)))
     };
-    let both = |paths: &[&str]| {
+    let spoken = |paths: &[&str]| -> Vec<Protocol> {
         let grpc = any(paths, &start.grpc);
-        (any(paths, &start.http) || (start.http.is_none() && !grpc), grpc)
+        let http = any(paths, &start.http) || (start.http.is_none() && !grpc);
+        let both = http.then_some(Protocol::Http).into_iter();
+        both.chain(grpc.then_some(Protocol::Grpc)).collect()
     };
     // Only where a program is a folder, the other sources are libraries of it alone.
-    let found = match both(&hit.own) {
-        (false, false) if start.each == Each::Folder => both(others),
-        found => found,
-    };
-    (found != (false, false)).then_some(found)
+    let own = spoken(&hit.own);
+    if own.is_empty() && start.each == Each::Folder {
+        return spoken(others);
+    }
+    own
 }
 
 /// Sets the places that words of a recipe name.
@@ -482,7 +486,7 @@ fn set_places(values: &mut Values, files: &Files, project: &str, (path, own): (&
         ("in_project", go_to),
         ("project", word(project)),
     ];
-    values.extend(places.map(|(name, value)| (name.to_owned(), Value::One(value))));
+    values.extend(places.map(|(name, value)| (name.to_owned(), value)));
 }
 
 /// The folder that imports of Python start from: the one around the packages of a file, otherwise that of `manage.py`, `src`, or the
@@ -502,24 +506,14 @@ fn imports_from(files: &Files, project: &str, folder: &str) -> String {
     }
 }
 
-fn values_text(values: &Values, name: &str) -> String {
-    fill(&format!("{{{name}}}"), values, 0)
-}
-
 /// The last part of the first of its texts that says something, or else of its folder.
 fn name(files: &Files, start: &Start, hit: &Hit, values: &Values) -> String {
-    let stem = start.names.is_empty().then(|| values_text(values, "stem"));
-    let own = start.names.iter().map(|name| fill(name, values, 0)).chain(stem);
+    let stem = start.names.is_empty().then(|| values["stem"].clone());
+    let own = start.names.iter().map(|name| fill(name, values)).chain(stem);
     let mut texts = own.chain([folder_of(hit.path).to_owned(), files.name().to_owned()]);
     texts
         .find_map(|text| last_name(text.trim_matches(['.', '/']), &KNOWN.usual_names))
         .unwrap_or_else(|| "server".to_owned())
-}
-
-fn is_identifier(part: &str) -> bool {
-    !part.is_empty()
-        && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !part.starts_with(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The routes that sources declare, each with its line: the requests for the running server.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -18,6 +19,12 @@ pub(super) struct Route {
     pub(super) path: String,
     /// Its file and line: `cmd/api/main.go:12`.
     pub(super) place: String,
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{} {} ({})", self.method, self.path, self.place)
+    }
 }
 
 /// Every route that a server printed when it started, with its whole path; each method and path once.

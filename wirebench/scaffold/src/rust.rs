@@ -6,6 +6,7 @@ use toml::Table;
 use crate::files::Files;
 use crate::port_settings;
 use crate::program::{Program, argv, slug};
+use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::Program as Started;
 
 /// What the job that measures sets up.
@@ -56,11 +57,12 @@ pub(super) fn programs(files: &Files) -> Vec<Program> {
 fn package(files: &Files, folder: &str, manifest: &Manifest) -> Vec<Program> {
     let name = manifest.package.name.as_str();
     let uses = |known: &[&str]| known.iter().any(|one| manifest.dependencies.contains_key(*one));
-    let (http, grpc) = (uses(&HTTP), uses(&GRPC));
+    let http = uses(&HTTP).then_some(Protocol::Http);
+    let protocols: Vec<Protocol> = http.into_iter().chain(uses(&GRPC).then_some(Protocol::Grpc)).collect();
     if HTTP.contains(&name) {
         return examples(files, folder, manifest).collect();
     }
-    if !(http || grpc) || !is_plain(name) {
+    if protocols.is_empty() || !is_plain(name) {
         return Vec::new();
     }
     // Routes and variables may be in a library of the workspace.
@@ -82,8 +84,7 @@ fn package(files: &Files, folder: &str, manifest: &Manifest) -> Vec<Program> {
         Program {
             name: slug(&binary),
             about: format!("{folder}Cargo.toml, binary {binary}"),
-            http,
-            grpc,
+            protocols: protocols.clone(),
             started,
             build,
             port: port_settings::likeliest(&texts),
@@ -119,7 +120,7 @@ fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Manifest) -> im
         Some(Program {
             name: slug(name),
             about: path.to_owned(),
-            http: true,
+            protocols: vec![Protocol::Http],
             started: Started::Command(vec![format!("{target}target/release/examples/{name}")]),
             build: Some(argv(&[&build.concat(), with].concat())),
             port: port_settings::likeliest(&[text]),
@@ -221,8 +222,8 @@ mod tests {
         let found = programs(&files);
         assert_eq!(found.len(), 1);
         assert_eq!(
-            (found[0].started.clone(), found[0].http, found[0].grpc),
-            (Started::Package("api".into()), true, false)
+            (found[0].started.clone(), found[0].protocols.as_slice()),
+            (Started::Package("api".into()), &[Protocol::Http][..])
         );
         assert_eq!(found[0].port, Some(by_args(argv(&["--listen", "{address}"]))));
         assert_eq!(
@@ -258,7 +259,7 @@ mod tests {
         let top = of("");
         let names: Vec<&str> = top.iter().map(|program| program.name.as_str()).collect();
         assert_eq!(names, ["one", "two"]);
-        assert!(top.iter().all(|program| program.grpc && !program.http));
+        assert!(top.iter().all(|program| program.protocols == [Protocol::Grpc]));
         let below = &of("server/")[1];
         let build = below.build.as_ref().unwrap();
         assert!(build.contains(&"server/Cargo.toml".to_owned()), "{build:?}");

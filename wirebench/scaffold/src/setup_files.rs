@@ -3,7 +3,11 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use regex::Regex;
+
+use crate::files::pattern;
 use crate::needs::{Needs, quoted};
 use crate::programs::Found;
 use wirebench_engine::git;
@@ -90,14 +94,11 @@ impl std::str::FromStr for Action {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let letters = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-        let good = |part: &str, slashes: bool| {
-            !part.is_empty() && part.chars().all(letters) && (!slashes || part.contains('/')) && !part.contains("..")
-        };
-        match text.split_once('@') {
-            Some((repository, revision)) if good(repository, true) && good(revision, false) => Ok(Self {
-                repository: repository.to_owned(),
-                revision: revision.to_owned(),
+        static ACTION: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([\w.-]*/[\w./-]*)@([\w./-]+)$"));
+        match ACTION.captures(text) {
+            Some(found) if text.is_ascii() && !text.contains("..") => Ok(Self {
+                repository: found[1].to_owned(),
+                revision: found[2].to_owned(),
             }),
             _ => Err(format!(
                 "expected owner/name@revision, such as wirebench/wirebench@v0, found \"{text}\""

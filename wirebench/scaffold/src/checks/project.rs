@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::{Check, counted};
+use crate::files::Files;
 use crate::guess::CHANGE_THIS;
-use crate::programs::Programs;
+use crate::needs;
 use crate::repository as clone;
 use wirebench_declare::Project;
 use wirebench_declare::plan::PlannedSeries;
@@ -90,7 +91,7 @@ fn is_cargo(part: &Part) -> bool {
 
 /// The compiler of .proto files, where a build script calls it.
 fn protoc(root: &Path, top: &Path) -> Option<Check> {
-    let manifest = Programs::of(root, top).ok()?.protoc()?;
+    let manifest = needs::protoc(&Files::read(root, top).ok()?)?;
     let named = wirebench_spawn::variable("PROTOC").is_some_and(|file| Path::new(&file).is_file());
     if named || tools::locate(root, "protoc").is_some() {
         let found = format!("there; the build script of {manifest} calls it");

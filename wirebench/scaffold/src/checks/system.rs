@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use super::Check;
 use wirebench_declare::Project;
@@ -12,7 +11,7 @@ use wirebench_declare::plan::PlannedSeries;
 use wirebench_engine::count::tool::Toolbox;
 use wirebench_engine::install;
 use wirebench_engine::measure::cores::Cores;
-use wirebench_engine::measure::{tools, usage};
+use wirebench_engine::measure::tools;
 
 /// Checks jq, gnuplot, the drivers of these series, and the counting tools.
 pub(super) fn tools(project: &Project, series: &[PlannedSeries]) -> Vec<Check> {
@@ -87,7 +86,7 @@ fn counting(root: &Path) -> Vec<Check> {
     found.chain(missing).collect()
 }
 
-/// Cores, frequency governor and steal.
+/// Cores and frequency governor.
 pub(super) fn machine() -> Vec<Check> {
     let cores = Cores::split();
     let (all, server, driver) = (cores.available, cores.server.len(), cores.driver.len());
@@ -107,23 +106,7 @@ pub(super) fn machine() -> Vec<Check> {
             Check::warning("CPU governor", governor, how)
         });
     }
-    checks.extend(steal());
     checks
-}
-
-/// Measures steal during a short wait.
-fn steal() -> Option<Check> {
-    const LOOK: Duration = Duration::from_millis(300);
-    let before = usage::MachineCpu::now()?;
-    std::thread::sleep(LOOK);
-    let lost = Duration::from_nanos(usage::MachineCpu::now()?.stolen_since(&before)?);
-    let found = format!("{} ms of {} ms", lost.as_millis(), LOOK.as_millis());
-    Some(if lost < LOOK / 20 {
-        Check::ok("steal", found)
-    } else {
-        let how = "other machines on this host take CPU time: disturbed rounds are measured again";
-        Check::warning("steal", found, how)
-    })
 }
 
 #[cfg(test)]

@@ -2,21 +2,18 @@
 //! response.
 
 use std::path::Path;
-use std::sync::LazyLock;
 
 use prost_reflect::{
     DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor, ReflectMessage,
 };
-use regex::Regex;
 use serde_json::Value;
 
 use super::{ProbeContext, ProbedServer, tells_of_this_machine};
-use crate::files::pattern;
 use crate::known::KNOWN;
-use crate::probe::candidates::some_of;
+use crate::probe::candidates::{each_or_all, some_of};
 use crate::probe::http::about_empty;
 use crate::probe::speak::PATIENCE;
-use crate::program::{slug, unique_name};
+use crate::program::{WORD, slug};
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{GrpcOperation, Operation, Ready};
@@ -31,7 +28,6 @@ use wirebench_engine::measure::wire::grpc_request;
 const MOST: usize = 3;
 /// Nested messages below this depth are left empty.
 const DEEPEST: usize = 4;
-static WORD: LazyLock<Regex> = LazyLock::new(|| pattern("[A-Z]*[a-z0-9]+|[A-Z]+"));
 /// grpc-status of a method that the server does not have.
 const UNIMPLEMENTED: &str = "12";
 
@@ -54,10 +50,16 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
     let (mut unread, mut refused) = (Vec::new(), Vec::new());
     let mut probe_all = |calls: &[proto::Call], probed: &mut ProbedServer| {
         for call in calls {
-            match probe_call(context, endpoint, call, reflected.as_deref(), probed) {
-                Ok(()) => {}
-                Err(NotCalled::Unread(why)) => unread.push(why),
-                Err(NotCalled::Refused(said)) => refused.push((call.call.clone(), said)),
+            let listed = is_listed(call, reflected.as_deref());
+            if listed == Some(false) {
+                continue;
+            }
+            match load(context, endpoint, call, listed) {
+                Ok((operation, loaded)) => {
+                    let said = probe_call(endpoint, call, operation, &loaded, listed, probed);
+                    refused.extend(said.map(|said| (call.call.clone(), said)));
+                }
+                Err(why) => unread.push(why),
             }
         }
     };
@@ -113,14 +115,6 @@ pub(super) fn has_word_of(words: &[String], name: &str) -> bool {
     named.any(|named| words.iter().any(|word| word.eq_ignore_ascii_case(named)))
 }
 
-/// Why a method is not measured.
-enum NotCalled {
-    /// The file that declares it cannot be read: the reason.
-    Unread(String),
-    /// No made-up message had a good answer: the first answer.
-    Refused(String),
-}
-
 /// One question for all files that cannot be read.
 fn about_unread(mut why: Vec<String>) -> Option<String> {
     why.sort();
@@ -134,22 +128,15 @@ fn about_unread(mut why: Vec<String>) -> Option<String> {
     Some(format!("{first}: where do its imports start?{more}"))
 }
 
-/// The questions about methods without a good answer: one for each, or one for all if there are many.
+/// The questions about methods without a good answer.
 fn about_refused(refused: &[(String, String)]) -> Vec<String> {
-    const MOST: usize = 2;
-    if refused.len() > MOST {
-        let (many, list) = (
-            refused.len(),
-            some_of(refused.iter().map(|(call, said)| format!("{call} ({said})"))),
-        );
-        return vec![format!(
-            "{many} methods gave no good answer to a made-up message: which messages do they take? {list}"
-        )];
-    }
+    let named = refused.iter().map(|(call, said)| format!("{call} ({said})"));
     let question = |(call, said): &(String, String)| {
         format!("{call}: it answered {said} to a made-up message: which message does it take?")
     };
-    refused.iter().map(question).collect()
+    each_or_all(named, refused.iter().map(question), |many, list| {
+        format!("{many} methods gave no good answer to a made-up message: which messages do they take? {list}")
+    })
 }
 
 /// The unary methods of a service, by the server's reflection.
@@ -166,27 +153,30 @@ fn reflected_calls(endpoint: Endpoint, service: &str) -> Result<Vec<proto::Call>
     Ok(calls.collect())
 }
 
-/// Calls one method, and declares it if the response is good.
-fn probe_call(
+/// The call of a method and its messages, by its file, or by the server's reflection if that lists it and the file cannot be read.
+fn load(
     context: &ProbeContext,
     endpoint: Endpoint,
     call: &proto::Call,
-    reflected: Option<&[String]>,
-    probed: &mut ProbedServer,
-) -> Result<(), NotCalled> {
-    let listed = is_listed(call, reflected);
-    if listed == Some(false) {
-        return Ok(());
-    }
+    listed: Option<bool>,
+) -> Result<(GrpcOperation, Call), String> {
     let mut operation = call.operation();
-    let loaded = Call::load(context.root, &operation, endpoint).or_else(|why| {
-        // The server tells its messages itself.
-        let reflected = operation.proto.take().filter(|_| listed == Some(true));
-        reflected
-            .and_then(|_| Call::load(context.root, &operation, endpoint).ok())
-            .ok_or(why)
-    });
-    let loaded = loaded.map_err(NotCalled::Unread)?;
+    let mut loaded = Call::load(context.root, &operation, endpoint);
+    if loaded.is_err() && listed == Some(true) && operation.proto.take().is_some() {
+        loaded = Call::load(context.root, &operation, endpoint).or(loaded);
+    }
+    Ok((operation, loaded?))
+}
+
+/// Calls one method, and declares it if the response is good; otherwise returns the first response, if it has the method.
+fn probe_call(
+    endpoint: Endpoint,
+    call: &proto::Call,
+    mut operation: GrpcOperation,
+    loaded: &Call,
+    listed: Option<bool>,
+    probed: &mut ProbedServer,
+) -> Option<String> {
     let sampled = sample(&loaded.input(), 0);
     let made_up = DynamicMessage::deserialize(loaded.input(), &sampled);
     let made_up = made_up.unwrap_or_else(|_| DynamicMessage::new(loaded.input()));
@@ -216,14 +206,14 @@ fn probe_call(
                 let lacks_items = messages.first().is_some_and(lacks_items) && probed.operations.len() < MOST;
                 probed.questions.extend(lacks_items.then(|| about_empty(&call.call)));
                 declare(call, operation, listed, probed);
-                return Ok(());
+                return None;
             }
-            Some((status, _)) if status == UNIMPLEMENTED && listed.is_none() => return Ok(()),
+            Some((status, _)) if status == UNIMPLEMENTED && listed.is_none() => return None,
             Some((status, message)) => first.get_or_insert_with(|| format!("grpc-status {status} {message:?}")),
             None => first.get_or_insert_with(|| format!("HTTP status {} without grpc-status", answer.status)),
         };
     }
-    Err(NotCalled::Refused(first.unwrap_or_default()))
+    Some(first.unwrap_or_default())
 }
 
 /// A message without its texts, some of which name what the server does not have.
@@ -250,15 +240,14 @@ fn declare(call: &proto::Call, operation: GrpcOperation, listed: Option<bool>, p
         probed.more.push(call.call.clone());
         return;
     }
-    let mut taken = probed.operations.keys().cloned().collect();
-    let name = unique_name(&slug(call.method()), &mut taken);
     let by = match (&operation.proto, listed) {
         (Some(file), Some(_)) => format!("{}, and server reflection", file.proto),
         (Some(file), None) => file.proto.clone(),
         (None, _) => "server reflection".to_owned(),
     };
     let request = format!("{by}; a made-up message");
-    probed.declare(name, Operation::Grpc(operation), request, String::new());
+    let name = slug(call.method());
+    probed.declare(&name, Operation::Grpc(operation), request, String::new());
 }
 
 /// A message as JSON with a value in every field: texts "world", numbers 1; of a oneof only the first.

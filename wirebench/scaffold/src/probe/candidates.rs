@@ -1,6 +1,8 @@
 //! The requests that may have a good response: from the sources, from the OpenAPI document, and usual paths.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -18,6 +20,45 @@ const VALUES: [&str; 3] = ["1", "world", "0"];
 
 /// The origin of a path that no source declares.
 pub(super) const USUAL: &str = "a usual path";
+/// A request that the user gives, because it may change data or needs a value that nothing in the repository tells: `METHOD PATH [BODY]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenRequest {
+    /// The method, upper case.
+    pub(super) method: String,
+    /// Path and query.
+    pub(super) path: String,
+    /// The body; empty without one.
+    pub(super) body: String,
+}
+
+impl GivenRequest {
+    /// The header lines that its body needs.
+    pub(super) fn headers(&self) -> Vec<String> {
+        let is_json = serde_json::from_str::<Value>(&self.body).is_ok();
+        let kind = if is_json { "json" } else { "x-www-form-urlencoded" };
+        let header = (!self.body.is_empty()).then(|| format!("content-type: application/{kind}"));
+        header.into_iter().collect()
+    }
+}
+
+impl FromStr for GivenRequest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        static REQUEST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?s)([A-Z]+) \s*(/[^ ]*)(.*)$"));
+        let found = REQUEST.captures(text.trim());
+        let found = found.ok_or("expected a method, a path, and a body if there is one: 'POST /orders {\"id\": 1}'")?;
+        let [method, path, body] = [1, 2, 3].map(|part| found[part].trim().to_owned());
+        Ok(Self { method, path, body })
+    }
+}
+
+impl fmt::Display for GivenRequest {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{} {}", self.method, self.path)
+    }
+}
+
 /// A candidate for an operation.
 pub(super) struct Candidate {
     /// The path as declared by the server, for its name.
@@ -39,33 +80,32 @@ pub(super) fn candidates(
 ) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut changing: BTreeSet<String> = BTreeSet::new();
-    let listed_at = |place: &'static String| Some((place.as_str(), openapi::operations(&get(place)?.body)?));
-    let (place, listed) = KNOWN.openapi_places.iter().find_map(listed_at).unwrap_or_default();
-    for one in listed {
-        if one.method == "GET" {
+    let listed_at = |place: &String| openapi::operations(&get(place)?.body, place);
+    for (route, path) in KNOWN.openapi_places.iter().find_map(listed_at).unwrap_or_default() {
+        if route.method == "GET" {
             found.push(Candidate {
-                template: one.template,
-                paths: vec![one.path],
-                why: format!("listed by GET {place}"),
+                template: route.path,
+                paths: vec![path],
+                why: route.place,
                 declared: true,
             });
         } else {
-            changing.insert(format!("{} {} (listed by GET {place})", one.method, one.template));
+            changing.insert(route.to_string());
         }
     }
     let listed: BTreeSet<String> = found.iter().map(|one| one.template.clone()).collect();
-    for Route { method, path, place } in routes {
-        let template = openapi_spelling(path);
-        match method.as_str() {
+    for route in routes {
+        let template = openapi_spelling(&route.path);
+        match route.method.as_str() {
             "GET" if !listed.contains(&template) => found.push(Candidate {
                 template,
-                paths: with_sample_values(path),
-                why: place.clone(),
+                paths: with_sample_values(&route.path),
+                why: route.place.clone(),
                 declared: true,
             }),
             "GET" | "HEAD" | "OPTIONS" => {}
             _ if listed.is_empty() => {
-                changing.insert(format!("{method} {path} ({place})"));
+                changing.insert(route.to_string());
             }
             _ => {}
         }
@@ -112,6 +152,19 @@ pub(super) fn some_of(all: impl ExactSizeIterator<Item = String>) -> String {
     let more = all.len().checked_sub(LISTED).filter(|more| *more > 0);
     let more = more.map(|more| format!("and {more} more"));
     all.take(LISTED).chain(more).collect::<Vec<_>>().join(", ")
+}
+
+/// A question for each that failed, or one for all if there are many.
+pub(super) fn each_or_all(
+    named: impl ExactSizeIterator<Item = String>,
+    each: impl Iterator<Item = String>,
+    all: impl Fn(usize, String) -> String,
+) -> Vec<String> {
+    const MOST: usize = 2;
+    match named.len() {
+        many if many > MOST => vec![all(many, some_of(named))],
+        _ => each.collect(),
+    }
 }
 
 /// How the user has a request measured that init does not find.
@@ -193,6 +246,23 @@ pub(super) fn with_values(template: &str, values: &BTreeMap<String, Vec<String>>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_is_a_method_a_path_and_a_body() {
+        let read = |text: &str| {
+            text.parse::<GivenRequest>()
+                .map(|one| (one.to_string(), one.headers(), one.body))
+        };
+        let json = vec!["content-type: application/json".to_owned()];
+        let post = read("POST /orders?x=1  {\"id\": 1}").unwrap();
+        assert_eq!(post, ("POST /orders?x=1".into(), json, "{\"id\": 1}".into()));
+        let form = read("PUT /a x=1&y=2").unwrap();
+        assert_eq!(form.1, ["content-type: application/x-www-form-urlencoded"]);
+        assert_eq!(read("DELETE /a").unwrap(), ("DELETE /a".into(), vec![], String::new()));
+        for wrong in ["", "POST", "/orders", "POST orders", "post /orders", "POST  "] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn values_for_parameters_come_from_other_responses() {

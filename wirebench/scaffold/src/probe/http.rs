@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 use regex::Regex;
 use serde_json::Value;
 
-use super::candidates::{Candidate, USUAL, candidates, some_of, values, with_values};
-use super::given::GivenRequest;
+use super::candidates::{Candidate, GivenRequest, USUAL, candidates, each_or_all, values, with_values};
 use super::speak::{PATIENCE, get, redirect};
-use super::supervised::Supervised;
+use super::start::Supervised;
 use super::{ProbedServer, tells_of_this_machine};
 use crate::files::{Files, pattern};
 use crate::known::KNOWN;
-use crate::program::{Program, slug, unique_name};
+use crate::program::{Program, name_of_path};
 use crate::routes::{self, Route};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{HttpOperation, Operation, Ready};
@@ -96,20 +95,35 @@ fn is_about(one: &Good) -> bool {
 }
 
 /// Sends the requests, declares operations and readiness, and records open questions.
-pub(super) fn probe((routes, prefixes): &KnownRoutes, http: &HttpProbe, probed: &mut ProbedServer) {
+pub(super) fn probe(
+    (routes, prefixes): &KnownRoutes,
+    supervised: &Supervised,
+    protocol: Protocol,
+    probed: &mut ProbedServer,
+) {
+    let mut http = HttpProbe {
+        supervised,
+        protocol,
+        prefixes,
+        good: Vec::new(),
+        paths: BTreeSet::new(),
+        pages: BTreeMap::new(),
+    };
     let any_path = http.get_good(UNKNOWN_PATH);
     // A server that ends when it does not know a path is only asked for those that it should know.
-    let may_guess = http.supervised.last_words().is_none();
+    let may_guess = supervised.last_words().is_none();
     let get = |path: &str| may_guess.then(|| http.get_good(path)).flatten();
-    let redirect = redirect(&http.supervised.address());
+    let redirect = redirect(&supervised.address());
+    let given = supervised.launcher.context.given;
     let is_given = |one: &Route| {
-        let mut given = http.given.iter();
+        let mut given = given.iter();
         given.any(|given| (&given.method, &given.path) == (&one.method, &one.path))
     };
     let others: Vec<Route> = routes.iter().filter(|one| !is_given(one)).cloned().collect();
     let mut candidates = candidates(&others, redirect, get, &mut probed.questions);
     candidates.retain(|one| may_guess || one.why != USUAL || one.template == "/");
-    let mut good = http.good(candidates, prefixes, &mut probed.questions);
+    http.try_all(candidates, &mut probed.questions);
+    let mut good = std::mem::take(&mut http.good);
     // If a server responds to any path with the same page, a response does not show that the path exists; `/` always does, unless
     // the page is empty.
     let same_page = |one: &Good| any_path.as_ref().is_some_and(|page| page.body == one.answer.body);
@@ -117,7 +131,7 @@ pub(super) fn probe((routes, prefixes): &KnownRoutes, http: &HttpProbe, probed: 
     let is_guess = |one: &Good| one.path() != "/" && (one.why == USUAL || home_has_it);
     good.retain(|one| !(same_page(one) && (one.answer.body.is_empty() || is_guess(one))));
     good.extend(
-        http.given
+        given
             .iter()
             .filter_map(|one| http.good_given(one, &mut probed.questions)),
     );
@@ -206,21 +220,16 @@ pub(super) fn answer_of_root(address: &str, protocol: Protocol) -> String {
     format!("; GET / answered {}: {words}", response.status)
 }
 
-/// The requests so far.
-#[derive(Default)]
-struct Tried {
+/// A running server, the protocol that it is asked in, and the requests so far.
+struct HttpProbe<'a> {
+    supervised: &'a Supervised<'a>,
+    protocol: Protocol,
+    /// The prefixes below which routes may be mounted.
+    prefixes: &'a BTreeSet<String>,
     good: Vec<Good>,
     paths: BTreeSet<String>,
     /// The pages that were looked for below each prefix.
     pages: BTreeMap<String, Option<Vec<u8>>>,
-}
-
-/// A running server, and the protocol that it is asked in.
-pub(super) struct HttpProbe<'a> {
-    pub(super) supervised: &'a Supervised<'a>,
-    pub(super) protocol: Protocol,
-    /// What the user wants to be measured.
-    pub(super) given: &'a [GivenRequest],
 }
 
 impl HttpProbe<'_> {
@@ -241,8 +250,19 @@ impl HttpProbe<'_> {
         WireRequest::get(self.protocol, path.into(), None)
     }
 
+    /// # Errors
+    /// What it answered instead of a good response, in words.
+    fn ask_well(&self, request: &WireRequest) -> Result<WireResponse, String> {
+        let answer = self.ask(request)?;
+        if is_good(&answer) {
+            Ok(answer)
+        } else {
+            Err(answer.status.to_string())
+        }
+    }
+
     fn get_good(&self, path: &str) -> Option<WireResponse> {
-        self.ask(&self.get(path)).ok().filter(is_good)
+        self.ask_well(&self.get(path)).ok()
     }
 
     /// What the user gave, with its response; a question if that is not good.
@@ -254,87 +274,85 @@ impl HttpProbe<'_> {
             ..self.get(&given.path)
         };
         let began = Instant::now();
-        let said = match self.ask(&request) {
-            Ok(answer) if is_good(&answer) => {
+        match self.ask_well(&request) {
+            Ok(answer) => {
                 let why = "given to init".to_owned();
                 let method = if given.method == "GET" { "" } else { &given.method };
                 let template = format!("{}{}", method.to_lowercase(), given.path);
-                return Some(Good {
+                Some(Good {
                     given: true,
                     ..Good::new(template, request, why, answer, began.elapsed())
-                });
+                })
             }
-            Ok(answer) => answer.status.to_string(),
-            Err(said) => said,
-        };
-        questions.push(format!("{given} answered {said}: {}", needs(&said)));
-        None
+            Err(said) => {
+                questions.push(format!("{given} answered {said}: {}", needs(&said)));
+                None
+            }
+        }
     }
 
-    /// The candidates with a 2xx response, each path once; others become questions if a source declares them. Failed
+    /// Requests the candidates, each path once; those without a 2xx response become questions if a source declares them. Failed
     /// candidates are tried again with values from earlier responses: the id of an item from the list of items.
-    fn good(&self, candidates: Vec<Candidate>, prefixes: &BTreeSet<String>, questions: &mut Vec<String>) -> Vec<Good> {
-        let mut tried = Tried::default();
+    fn try_all(&mut self, candidates: Vec<Candidate>, questions: &mut Vec<String>) {
         let mut failed: Vec<(Candidate, String, String)> = Vec::new();
         for candidate in candidates {
-            if let Some((path, said)) = self.first_good(&candidate, prefixes, &mut tried) {
+            if let Some((path, said)) = self.try_one(&candidate) {
                 failed.push((candidate, path, said));
             }
         }
         let mut open = Vec::new();
-        let values = values(tried.good.iter().map(|one| one.answer.body.as_slice()));
+        let values = values(self.good.iter().map(|one| one.answer.body.as_slice()));
+        let given = self.supervised.launcher.context.given;
         for (candidate, path, said) in failed {
             // A server that knows other paths and not this one: the source is of another program of the repository.
-            let is_of_another = said == "404" && path == candidate.template && !tried.good.is_empty();
+            let is_of_another = said == "404" && path == candidate.template && !self.good.is_empty();
             // Its method is known.
-            let is_given = ["405", "501"].contains(&said.as_str()) && self.given.iter().any(|given| given.path == path);
+            let is_given = ["405", "501"].contains(&said.as_str()) && given.iter().any(|given| given.path == path);
             let again = Candidate {
                 paths: with_values(&candidate.template, &values),
                 why: format!("{}, with a value from another response", candidate.why),
                 declared: candidate.declared,
                 template: candidate.template,
             };
-            let helped = !again.paths.is_empty() && self.first_good(&again, prefixes, &mut tried).is_none();
+            let helped = !again.paths.is_empty() && self.try_one(&again).is_none();
             if !helped && candidate.declared && !is_of_another && !is_given && !needs_no_question(&path, &said) {
                 open.push((path, said, candidate.why));
             }
         }
         questions.extend(about_failed(&open));
-        if tried.paths.len() >= MOST_REQUESTS {
+        if self.paths.len() >= MOST_REQUESTS {
             questions.push(format!(
                 "{MOST_REQUESTS} requests were made; further routes were not asked for: which are to be measured?"
             ));
         }
-        tried.good
     }
 
-    /// The page that every path below a prefix has, if there is one.
-    fn page_below<'a>(&self, prefix: &str, tried: &'a mut Tried) -> Option<&'a Vec<u8>> {
-        let page = || self.get_good(&format!("{prefix}{UNKNOWN_PATH}")).map(|page| page.body);
-        tried.pages.entry(prefix.to_owned()).or_insert_with(page).as_ref()
+    /// Whether every path below a prefix has this page.
+    fn is_page_below(&mut self, prefix: &str, body: &[u8]) -> bool {
+        if !self.pages.contains_key(prefix) {
+            let page = self.get_good(&format!("{prefix}{UNKNOWN_PATH}"));
+            self.pages.insert(prefix.to_owned(), page.map(|page| page.body));
+        }
+        self.pages[prefix].as_deref() == Some(body)
     }
 
-    /// Requests each path of a candidate, then the same below each prefix, and returns the first with a 2xx response;
-    /// otherwise the declared path with its response. `None` if the path was requested before.
-    fn first_good(
-        &self,
-        candidate: &Candidate,
-        prefixes: &BTreeSet<String>,
-        tried: &mut Tried,
-    ) -> Option<(String, String)> {
+    /// Requests each path of a candidate, then the same below each prefix, until one has a 2xx response. If none has, returns
+    /// the declared path with its response, unless it was requested before.
+    fn try_one(&mut self, candidate: &Candidate) -> Option<(String, String)> {
         let declared = candidate.paths.iter().map(|path| (path.clone(), ""));
-        let below = |prefix| candidate.paths.iter().flat_map(move |path| mounted(prefix, path));
-        let mounted = prefixes
-            .iter()
-            .flat_map(|prefix| below(prefix).map(|path| (path, prefix.as_str())));
+        let prefixes = self.prefixes.iter().map(String::as_str);
+        let mounted = prefixes.flat_map(|prefix| {
+            let below = candidate.paths.iter().flat_map(move |path| mounted(prefix, path));
+            below.map(move |path| (path, prefix))
+        });
         let mut last: Option<(String, String)> = None;
         for (path, prefix) in declared.chain(mounted) {
             // A prefix is a guess.
             let declared = prefix.is_empty();
-            if tried.paths.len() >= MOST_REQUESTS {
+            if self.paths.len() >= MOST_REQUESTS {
                 break;
             }
-            if !tried.paths.insert(path.clone()) {
+            if !self.paths.insert(path.clone()) {
                 if declared {
                     return None;
                 }
@@ -342,22 +360,19 @@ impl HttpProbe<'_> {
             }
             let began = Instant::now();
             let request = self.get(&path);
-            let said = match self.ask(&request) {
-                Ok(answer) if is_good(&answer) => {
-                    if !declared && self.page_below(prefix, tried) == Some(&answer.body) {
-                        continue;
-                    }
+            match self.ask_well(&request) {
+                Ok(answer) if !declared && self.is_page_below(prefix, &answer.body) => {}
+                Ok(answer) => {
                     let template = format!("{prefix}{}", candidate.template);
                     let good = Good::new(template, request, candidate.why.clone(), answer, began.elapsed());
-                    tried.good.push(good);
+                    self.good.push(good);
                     return None;
                 }
-                Ok(answer) => answer.status.to_string(),
-                Err(said) => said,
-            };
-            // Only the response of the declared path is reported.
-            if declared && last.as_ref().is_none_or(|(_, before)| before == "404") {
-                last = Some((path, said));
+                // Only the response of the declared path is reported.
+                Err(said) if declared && last.as_ref().is_none_or(|(_, before)| before == "404") => {
+                    last = Some((path, said));
+                }
+                Err(_) => {}
             }
         }
         last
@@ -398,19 +413,16 @@ fn needs_no_question(path: &str, said: &str) -> bool {
     said.starts_with('3') || SERVICE.is_match(path) || said == "426" || (said == "400" && SOCKET.is_match(path))
 }
 
-/// The questions about routes without a good response: one for each, or one for all if there are many.
+/// The questions about routes without a good response.
 fn about_failed(open: &[(String, String, String)]) -> Vec<String> {
-    const MOST: usize = 2;
-    if open.len() > MOST {
-        let named = open.iter().map(|(path, said, _)| format!("{path} ({said})"));
-        let (many, list) = (open.len(), some_of(named));
-        return vec![format!(
-            "GET of {many} routes had no good response: are some of them to be measured? Then declare them with what they need: {list}"
-        )];
-    }
+    let named = open.iter().map(|(path, said, _)| format!("{path} ({said})"));
     let question =
         |(path, said, why): &(String, String, String)| format!("GET {path} answered {said} ({why}): {}", needs(said));
-    open.iter().map(question).collect()
+    each_or_all(named, open.iter().map(question), |many, list| {
+        format!(
+            "GET of {many} routes had no good response: are some of them to be measured? Then declare them with what they need: {list}"
+        )
+    })
 }
 
 /// The question for the user, by the response's status.
@@ -450,9 +462,6 @@ fn declare(one: Good, probed: &mut ProbedServer) {
         probed.more.push(format!("GET {}", one.path()));
         return;
     }
-    let mut taken = probed.operations.keys().cloned().collect();
-    let name = Some(slug(&one.template)).filter(|name| !name.is_empty());
-    let name = unique_name(name.as_deref().unwrap_or("home"), &mut taken);
     let length = one.answer.body.len();
     let is_kept = one.stable && !one.local && length <= LONGEST_BODY;
     let body = String::from_utf8(one.answer.body).ok().filter(|_| is_kept);
@@ -487,7 +496,12 @@ fn declare(one: Good, probed: &mut ProbedServer) {
         body: String::from_utf8(sent).ok().filter(|sent| !sent.is_empty()),
         ..HttpOperation::new(&method, path, one.answer.status, body)
     };
-    probed.declare(name, Operation::Http(operation), one.why, expect);
+    probed.declare(
+        &name_of_path(&one.template),
+        Operation::Http(operation),
+        one.why,
+        expect,
+    );
 }
 
 #[cfg(test)]

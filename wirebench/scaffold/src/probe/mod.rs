@@ -3,30 +3,27 @@
 
 mod calls;
 mod candidates;
-mod given;
 mod http;
 mod openapi;
 mod speak;
 mod start;
-mod supervised;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use regex::Regex;
 
-pub use self::given::GivenRequest;
-use self::http::{HttpProbe, KnownRoutes};
+pub use self::candidates::GivenRequest;
+use self::http::KnownRoutes;
 pub(crate) use self::start::declared_with;
-use self::start::{Known, Launcher, Running};
-use self::supervised::Supervised;
+use self::start::{Launcher, Running, Supervised};
 use crate::container;
 use crate::files::{Files, pattern, word};
 use crate::needs;
 use crate::port_settings::{self, PortSetting};
-use crate::program::{Program, argv};
+use crate::program::{Program, argv, unique_name};
 use crate::proto::Call;
 use crate::recipes;
 use wirebench_declare::args::Arg;
@@ -44,7 +41,7 @@ use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::listening;
 use wirebench_engine::measure::request::Request;
 use wirebench_engine::measure::side::Side;
-use wirebench_engine::measure::target::Target;
+use wirebench_engine::measure::target::{LaunchContext, Target};
 use wirebench_engine::measure::tls::TlsFiles;
 use wirebench_record::run::VariantRevision;
 
@@ -106,8 +103,10 @@ impl ProbedServer {
         }
     }
 
-    /// Declares an operation with its evidence.
-    pub(crate) fn declare(&mut self, name: String, operation: Operation, request: String, expect: String) {
+    /// Declares an operation with its evidence, by this name or a similar one that is free.
+    pub(crate) fn declare(&mut self, name: &str, operation: Operation, request: String, expect: String) {
+        let mut taken = self.operations.keys().cloned().collect();
+        let name = unique_name(name, &mut taken);
         self.operations.insert(name.clone(), Evidence { request, expect });
         self.server.operations.insert(name, operation);
     }
@@ -169,12 +168,22 @@ pub(super) fn probe(
     let (side, took, made) = build_with_embedded(context, &mut draft)?;
     (context.say)(&format!("{}: starting it", program.name));
     let output = tempfile::tempdir().map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
-    let cores = Cores::shared();
     let launcher = Launcher {
         context,
         side: &side,
-        folder: output.path(),
-        cores: &cores,
+        launch: LaunchContext {
+            folder: output.path(),
+            cores: &Cores::shared(),
+            tls: context.tls,
+            interrupt: context.interrupt,
+            kept: None,
+            data_folder: None,
+            host: None,
+            listen_ip: None,
+        },
+        settings: port_settings::of(files, program),
+        values: needs::known_values(files),
+        arguments: container::arguments(files, &program.started),
     };
     let (setting, running, unmigrated) = start(&launcher, files, program, &mut draft)?;
     let asked = draft.front.env.keys().filter(|name| !program.env.contains_key(*name));
@@ -228,12 +237,7 @@ fn start(
     draft: &mut Server,
 ) -> Result<(PortSetting, Running, Option<String>), ProbeFailure> {
     let context = launcher.context;
-    let settings = port_settings::of(files, program);
-    let known = Known {
-        values: needs::known_values(files),
-        arguments: container::arguments(files, &program.started),
-    };
-    let mut failure = match launcher.find(draft, &settings, &known) {
+    let mut failure = match launcher.find(draft) {
         Ok((setting, running)) => return Ok((setting, running, None)),
         Err(why) => why,
     };
@@ -244,7 +248,7 @@ fn start(
         let made = build(context, draft);
         draft.front.build = recipes::join(built.unwrap_or_default(), more);
         made?;
-        match launcher.find(draft, &settings, &known) {
+        match launcher.find(draft) {
             Ok((setting, running)) => return Ok((setting, running, None)),
             Err(why) => failure = why,
         }
@@ -255,7 +259,7 @@ fn start(
     }
     (context.say)(&format!("{}: starting it without its migration", program.name));
     draft.before.clear();
-    let Ok((setting, running)) = launcher.find(draft, &settings, &known) else {
+    let Ok((setting, running)) = launcher.find(draft) else {
         return Err(failure);
     };
     let question = format!(
@@ -361,19 +365,14 @@ fn build_with_embedded(
 fn lacking_embedded(said: &str) -> Option<PathBuf> {
     static LACKING: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
-            r"(?P<folder>[^\s:]*/)?[^\s:/]+\.go:\d+:\d+: pattern (?:all:)?(?P<what>[^\s:]+): no matching files found",
+            // Not in the folder of a dependency, which is outside.
+            r"(?:^|\s)(?P<folder>(?:[^\s:/.][^\s:/]*/)*)[^\s:/]+\.go:\d+:\d+: pattern (?:all:)?(?P<what>[^\s:]+): no matching files found",
         )
     });
     let found = LACKING.captures(said)?;
-    let what = found["what"].trim_end_matches(['*', '/']);
-    let page = Path::new(what).extension().is_none().then_some("index.html");
-    let folder = found.name("folder").map_or("", |folder| folder.as_str());
-    let file: PathBuf = [folder, what].into_iter().chain(page).collect();
-    // Not in the folder of a dependency.
-    let is_own = file
-        .components()
-        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    is_own.then_some(file)
+    let file = Path::new(&found["folder"]).join(found["what"].trim_end_matches(['*', '/']));
+    let is_folder = file.extension().is_none();
+    Some(if is_folder { file.join("index.html") } else { file })
 }
 
 fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), ProbeFailure> {
@@ -420,16 +419,19 @@ fn evidence_of(
         ),
         None => format!("started with {set} set to port {port}, it listened on {at} after {after:.1} s"),
     };
+    let lacked = match asked {
+        [] => String::new(),
+        asked => format!("; it did not start before it got {}", asked.join(", ")),
+    };
     let worked = format!("worked, in {:.1} s", built.as_secs_f64());
-    let mut all: BTreeMap<&str, String> = ["args", "env", "port"].map(|key| (key, heard.clone())).into();
-    all.insert("build", worked);
-    if !asked.is_empty() {
-        all.insert(
-            "env",
-            format!("{heard}; it did not start before it got {}", asked.join(", ")),
-        );
-    }
-    all
+    let args = heard.clone();
+    [
+        ("args", args),
+        ("port", heard.clone()),
+        ("env", heard + &lacked),
+        ("build", worked),
+    ]
+    .into()
 }
 
 /// Keeps the operations of one kind, requests or else calls, and the protocols that carry them: counts pair every operation of a
@@ -461,35 +463,26 @@ fn probe_running(
     let (address, at, port) = (supervised.address(), supervised.listens_on(), supervised.port());
     (context.say)(&format!("{}: listens on {at}; asking it", probed.server.name));
     supervised.learns_routes();
-    let spoken = speak::detect(&address, context.tls, calls);
-    if let Some(question) = spoken.question {
-        probed.questions.push(question);
-    }
-    let (protocols, words): (Vec<Protocol>, Vec<String>) = spoken.protocols.into_iter().unzip();
-    let Some(first) = protocols.first().copied() else {
-        let why = exited(supervised)
-            .unwrap_or_else(|| format!("it listens on {at}, but answers neither HTTP/1.1, HTTP/2 nor gRPC there"));
+    speak::detect(&address, calls, probed);
+    let Some(first) = probed.server.protocols.first().copied() else {
+        let silent = || {
+            format!(
+                "it listens on {at}, but answers neither HTTP/1.1, HTTP/2 nor gRPC there; a server over TLS needs {{tls_cert}} and {{tls_key}} in args or env, and protocols = [\"https\"]"
+            )
+        };
+        let why = exited(supervised).unwrap_or_else(silent);
         return Err(probed.failure(why));
     };
-    probed.closes = spoken.closes && first == Protocol::Http;
-    probed.bare_status = spoken.bare_status && first == Protocol::Http;
     if probed.closes {
         // Each request connects anew. What does not fit into the queue of connections to accept waits for a second.
         let queue = listening::backlog(port).unwrap_or(CONNECTIONS);
         probed.connections = queue.clamp(1, CONNECTIONS);
     }
-    probed.evidence.insert("protocols", words.join("; "));
-    if protocols.contains(&Protocol::Grpc) {
+    if probed.server.protocols.contains(&Protocol::Grpc) {
         calls::probe(context, &address, calls, probed);
     }
-    probed.server.protocols = protocols;
     if first != Protocol::Grpc {
-        let http = HttpProbe {
-            supervised,
-            protocol: first,
-            given: context.given,
-        };
-        http::probe(routes, &http, probed);
+        http::probe(routes, supervised, first, probed);
     }
     keep_one_kind(probed);
     if probed.operations.is_empty() {
@@ -520,21 +513,21 @@ fn exited(supervised: &Supervised) -> Option<String> {
 /// Requests for each operation after the new start.
 const TIMES: usize = 2;
 
-/// Starts it again and requests every operation. An expected response that is not repeated is left out; an operation
-/// that still fails becomes a question.
+/// Starts it again and requests every operation. An expected response that is not repeated is left out, so that only the status is
+/// checked; an operation that still fails becomes a question.
 ///
 /// # Errors
 /// When it does not get ready as declared, or no operation is left.
 fn confirm(launcher: &Launcher, probed: &mut ProbedServer) -> Result<(), ProbeFailure> {
     (launcher.context.say)(&format!("{}: starting it again, as declared", probed.server.name));
-    let target =
-        Target::start(launcher.side, &probed.server, &launcher.launch_context()).map_err(|error| error.to_string())?;
+    let target = Target::start(launcher.side, &probed.server, &launcher.launch).map_err(|error| error.to_string())?;
     let address = target.front.address.clone();
     let names: Vec<String> = probed.server.operations.keys().cloned().collect();
     for name in names {
-        if let Err(error) = passes(launcher, &probed.server, &name, &address) {
-            amend(launcher, probed, &name, &address, &error.to_string());
-        } else if let Some(Evidence { expect, .. }) = probed.operations.get_mut(&name) {
+        let Some(Evidence { expect, .. }) = probed.operations.get_mut(&name) else {
+            continue;
+        };
+        let Err(why) = passes(launcher, &probed.server, &name, &address) else {
             match &probed.server.operations[&name] {
                 Operation::Http(http) if http.expected_body.is_some() => expect.push_str(", and after a new start"),
                 Operation::Grpc(grpc) if grpc.expected_message.is_some() => {
@@ -542,7 +535,21 @@ fn confirm(launcher: &Launcher, probed: &mut ProbedServer) -> Result<(), ProbeFa
                 }
                 _ => {}
             }
+            continue;
+        };
+        match probed.server.operations.get_mut(&name) {
+            Some(Operation::Http(http)) => http.expected_body = None,
+            Some(Operation::Grpc(grpc)) => grpc.expected_message = None,
+            Some(Operation::Bench(_)) | None => {}
         }
+        if passes(launcher, &probed.server, &name, &address).is_ok() {
+            *expect = "the response differs between requests or starts, so only the status is checked".into();
+            continue;
+        }
+        probed.server.operations.remove(&name);
+        probed.operations.remove(&name);
+        let question = format!("{name} did not answer again after a new start ({why}): what does it need?");
+        probed.questions.push(question);
     }
     // An error means that it has ended already.
     let _ = target.stop();
@@ -550,26 +557,6 @@ fn confirm(launcher: &Launcher, probed: &mut ProbedServer) -> Result<(), ProbeFa
         return Err(probed.failure("no operation answered again after a new start".into()));
     }
     Ok(())
-}
-
-/// Declares only the status of an operation whose response differs; removes the operation if that fails too.
-fn amend(launcher: &Launcher, probed: &mut ProbedServer, name: &str, address: &str, why: &str) {
-    match probed.server.operations.get_mut(name) {
-        Some(Operation::Http(http)) => http.expected_body = None,
-        Some(Operation::Grpc(grpc)) => grpc.expected_message = None,
-        Some(Operation::Bench(_)) | None => {}
-    }
-    if passes(launcher, &probed.server, name, address).is_ok() {
-        if let Some(evidence) = probed.operations.get_mut(name) {
-            evidence.expect = "the response differs between requests or starts, so only the status is checked".into();
-        }
-        return;
-    }
-    probed.server.operations.remove(name);
-    probed.operations.remove(name);
-    probed.questions.push(format!(
-        "{name} did not answer again after a new start ({why}): what does it need?"
-    ));
 }
 
 fn passes(launcher: &Launcher, server: &Server, name: &str, address: &str) -> Result<(), MeasureError> {

@@ -2,21 +2,13 @@
 
 use serde_json::Value;
 
+use crate::routes::Route;
+
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// An operation of the document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ListedOperation {
-    /// The method, upper case.
-    pub(super) method: String,
-    /// The path as listed, parameters included.
-    pub(super) template: String,
-    /// The path to request: with parameters filled in and the required query.
-    pub(super) path: String,
-}
-
-/// Every operation of a document; `None` if the text is no OpenAPI document.
-pub(super) fn operations(text: &[u8]) -> Option<Vec<ListedOperation>> {
+/// Every operation of the document at a place, with the path to request: with parameters filled in and the required query. `None` if
+/// the text is no OpenAPI document.
+pub(super) fn operations(text: &[u8], place: &str) -> Option<Vec<(Route, String)>> {
     let document: Value = serde_json::from_slice(text).ok()?;
     document.get("openapi").or(document.get("swagger"))?;
     let base = base(&document);
@@ -27,11 +19,12 @@ pub(super) fn operations(text: &[u8]) -> Option<Vec<ListedOperation>> {
             let lists = [item, operation].into_iter();
             let lists = lists.filter_map(|place| place["parameters"].as_array());
             let parameters: Vec<&Value> = lists.flatten().map(|one| resolved(&document, one)).collect();
-            found.push(ListedOperation {
+            let route = Route {
                 method: method.to_ascii_uppercase(),
-                template: format!("{base}{template}"),
-                path: format!("{base}{}", filled(&document, template, &parameters)),
-            });
+                path: format!("{base}{template}"),
+                place: format!("listed by GET {place}"),
+            };
+            found.push((route, format!("{base}{}", filled(&document, template, &parameters))));
         }
     }
     Some(found)
@@ -118,8 +111,9 @@ mod tests {
     use super::*;
 
     fn listed(text: &str) -> Vec<String> {
-        let found = operations(text.as_bytes()).unwrap();
-        found.iter().map(|one| format!("{} {}", one.method, one.path)).collect()
+        let found = operations(text.as_bytes(), "/openapi.json").unwrap();
+        let told = found.iter().map(|(route, path)| format!("{} {path}", route.method));
+        told.collect()
     }
 
     #[test]
@@ -137,7 +131,7 @@ mod tests {
     fn swagger_has_a_base_path_and_other_texts_are_no_document() {
         let text = r#"{"swagger":"2.0","basePath":"/api/","paths":{"/u/{n}":{"parameters":[{"name":"n","in":"path","type":"string"}],"get":{}}}}"#;
         assert_eq!(listed(text), ["GET /api/u/world"]);
-        assert_eq!(operations(b"<html>"), None);
-        assert_eq!(operations(b"{\"paths\":{}}"), None);
+        assert_eq!(operations(b"<html>", ""), None);
+        assert_eq!(operations(b"{\"paths\":{}}", ""), None);
     }
 }

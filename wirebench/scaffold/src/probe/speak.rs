@@ -1,16 +1,16 @@
 //! Finds out which protocols a listening server speaks.
 
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
+use super::ProbedServer;
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
 use wirebench_engine::measure::endpoint::Endpoint;
 use wirebench_engine::measure::grpc;
 use wirebench_engine::measure::probe::{ProbeError, send};
-use wirebench_engine::measure::tls::TlsFiles;
 use wirebench_engine::measure::wire::{WireRequest, WireResponse, grpc_request};
 
 /// How long one request may take.
@@ -20,47 +20,29 @@ const CLOSES: &str = ", and the connection was closed";
 /// A method that should not exist.
 const UNKNOWN_METHOD: &str = "/wirebench.Probe/Nothing";
 
-/// The protocols of a server.
-#[derive(Debug, Default)]
-pub(super) struct DetectedProtocols {
-    /// Each protocol, with its evidence.
-    pub(super) protocols: Vec<(Protocol, String)>,
-    /// Whether it closes a connection of HTTP/1.1 after each response.
-    pub(super) closes: bool,
-    /// Whether its status lines of HTTP/1.1 end with the code.
-    pub(super) bare_status: bool,
-    /// The open questions.
-    pub(super) question: Option<String>,
-}
-
-/// Tries one protocol after another.
+/// Tries one protocol after another, and notes those that it speaks, each with its evidence.
 ///
 /// A server of connect-go answers an unknown method like any path that it does not have, so reflection and the methods of
 /// .proto files are asked too.
-pub(super) fn detect(address: &str, tls: &TlsFiles, calls: &[proto::Call]) -> DetectedProtocols {
-    let mut spoken = DetectedProtocols::default();
+pub(super) fn detect(address: &str, calls: &[proto::Call], probed: &mut ProbedServer) {
+    let mut spoken: Vec<(Protocol, String)> = Vec::new();
     if let Ok(answer) = get(address, Protocol::Http, "/") {
         let head = head(address).unwrap_or_default();
-        spoken.closes = says_it_closes(&head) || closes(address).unwrap_or(false);
-        spoken.bare_status = has_bare_status(&head);
-        let then = if spoken.closes { CLOSES } else { "" };
+        probed.closes = says_it_closes(&head) || closes(address).unwrap_or(false);
+        probed.bare_status = has_bare_status(&head);
+        let then = if probed.closes { CLOSES } else { "" };
         let words = format!("HTTP/1.1: GET / answered {}{then}", answer.status);
-        spoken.protocols.push((Protocol::Http, words));
+        spoken.push((Protocol::Http, words));
     }
     if let Some(words) = speaks_grpc(address, calls) {
-        spoken.protocols.push((Protocol::Grpc, words));
+        spoken.push((Protocol::Grpc, words));
     } else if let Ok(answer) = get(address, Protocol::H2c, "/") {
         let words = format!("HTTP/2 without TLS: GET / answered {}", answer.status);
-        spoken.protocols.push((Protocol::H2c, words));
+        spoken.push((Protocol::H2c, words));
     }
-    if spoken.protocols.is_empty() && has_tls(address, tls) {
-        spoken.question = Some(
-            "it speaks TLS with a certificate of its own: which arguments or variables take a certificate and a key? \
-             Give it {tls_cert} and {tls_key} there, and protocols = [\"https\"]"
-                .into(),
-        );
-    }
-    spoken
+    let (protocols, words): (_, Vec<String>) = spoken.into_iter().unzip();
+    probed.server.protocols = protocols;
+    probed.evidence.insert("protocols", words.join("; "));
 }
 
 /// The evidence that a server speaks gRPC.
@@ -112,16 +94,10 @@ fn request_root(address: &str) -> std::io::Result<TcpStream> {
 
 /// The head of the response to a GET of `/`.
 fn head(address: &str) -> std::io::Result<String> {
-    const LONGEST: usize = 64 * 1024;
-    let mut stream = request_root(address)?;
-    let (mut read, mut part) = (Vec::new(), [0; 4096]);
-    while !read.windows(4).any(|four| four == b"\r\n\r\n") && read.len() < LONGEST {
-        match stream.read(&mut part)? {
-            0 => break,
-            more => read.extend_from_slice(&part[..more]),
-        }
-    }
-    Ok(String::from_utf8_lossy(&read).into_owned())
+    const LONGEST: u64 = 64 * 1024;
+    let lines = BufReader::new(request_root(address)?.take(LONGEST)).lines();
+    let lines = lines.map_while(Result::ok).take_while(|line| !line.is_empty());
+    Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// The first value of a header.
@@ -164,21 +140,6 @@ fn says_it_closes(head: &str) -> bool {
 fn has_bare_status(head: &str) -> bool {
     let status = head.lines().next().unwrap_or_default();
     status.split_whitespace().count() == 2
-}
-
-/// True if it responds to a TLS handshake. Its certificate is not the one that wirebench made, so the handshake fails
-/// after that.
-fn has_tls(address: &str, tls: &TlsFiles) -> bool {
-    use rustls::Error::{AlertReceived, InvalidCertificate};
-    let request = WireRequest::get(Protocol::Https, "/".into(), Some(tls.certificate()));
-    match send(address, &request, PATIENCE) {
-        Ok(_) => true,
-        Err(ProbeError::Tls(error)) => {
-            let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-            matches!(inner, Some(InvalidCertificate(_) | AlertReceived(_)))
-        }
-        Err(_) => false,
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Starts a program with one port setting after the other until it listens at the requested port, and ends it with all its
 //! child processes.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read as _;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,6 @@ use crate::files::pattern;
 use crate::port_settings::PortSetting;
 use wirebench_declare::args::Arg;
 use wirebench_declare::server::Server;
-use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::listening::{self, Tree};
 use wirebench_engine::measure::process::{Group, describe_exit, tail};
 use wirebench_engine::measure::side::Side;
@@ -32,16 +31,29 @@ const FOLDER: &str = ".";
 const SETTLES: Duration = Duration::from_millis(250);
 /// The beginning of the reason of a program that did not end.
 const DOES_NOT_LISTEN: &str = "it did not listen";
-pub(super) const POLL: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(20);
+/// How long the process of a server may take to end after its last connection.
+const ENDS: Duration = Duration::from_millis(200);
+/// How often a server that requests end is started again.
+const MOST_RESTARTS: usize = 5;
+/// Some servers listen before they know their routes (Javalin: 0.3 s), and answer 404 until then. They get this time, and
+/// half of what they took to listen, which grows with the load of the machine.
+const LEARNS_ROUTES: Duration = Duration::from_secs(1);
 /// The usual ports of debuggers (V8's inspector, which answers HTTP, JDWP, Delve, debugpy): programs open them in development.
 const DEBUGGERS: [u16; 4] = [9229, 5005, 2345, 5678];
+
 /// What programs are started with.
 pub(super) struct Launcher<'a> {
     pub(super) context: &'a ProbeContext<'a>,
     pub(super) side: &'a Side,
-    /// The folder for their output.
-    pub(super) folder: &'a Path,
-    pub(super) cores: &'a Cores,
+    /// With the folder for their output.
+    pub(super) launch: LaunchContext<'a>,
+    /// How the program may be told its port.
+    pub(super) settings: Vec<PortSetting>,
+    /// The values that the repository has for environment variables.
+    pub(super) values: BTreeMap<String, String>,
+    /// The arguments that its container's image starts it with.
+    pub(super) arguments: Vec<String>,
 }
 
 /// A program that listens.
@@ -60,112 +72,85 @@ pub(super) struct Running {
     pub(super) tried: String,
 }
 
-/// What the repository says of how a program is started.
-pub(super) struct Known {
-    /// The values of environment variables.
-    pub(super) values: BTreeMap<String, String>,
-    /// The arguments that its container's image starts it with.
-    pub(super) arguments: Vec<String>,
-}
-
 impl Launcher<'_> {
-    pub(super) fn launch_context(&self) -> LaunchContext<'_> {
-        LaunchContext {
-            folder: self.folder,
-            cores: self.cores,
-            tls: self.context.tls,
-            interrupt: self.context.interrupt,
-            kept: None,
-            data_folder: None,
-            host: None,
-            listen_ip: None,
-        }
-    }
-
     /// Finds the first setting that the program accepts, and returns the running program; its own port if it accepts none. A program
-    /// that ends and names variables gets them in the draft: with the values that the repository has for them (`known`).
+    /// that ends and names variables gets them in the draft: with the values that the repository has for them.
     ///
     /// # Errors
     /// When it ends or does not listen, with every setting.
-    pub(super) fn find(
-        &self,
-        draft: &mut Server,
-        settings: &[PortSetting],
-        known: &Known,
-    ) -> Result<(PortSetting, Running), ProbeFailure> {
+    pub(super) fn find(&self, draft: &mut Server) -> Result<(PortSetting, Running), ProbeFailure> {
         let (mut failed, mut own): (Option<String>, Option<PortSetting>) = (None, None);
         let mut tried: Vec<String> = Vec::new();
         let mut longest = Duration::ZERO;
-        let mut ways = settings.to_vec();
-        let mut waiting: VecDeque<PortSetting> = ways.clone().into();
+        let mut ways = self.settings.clone();
         let (mut has_argument, mut has_waited, mut failed_by_flag) = (false, false, false);
-        let (mut container, mut listed) = (known.arguments.clone(), BTreeSet::new());
-        let mut said = String::new();
-        loop {
-            if waiting.is_empty() && own.is_none() {
-                let said = std::mem::take(&mut said);
-                listed.extend(serving_commands(&said));
-                let asked = asked_for(&said, &known.values, &draft.front.env);
-                let is_quick = longest <= AT_ONCE;
-                // It may need nothing but arguments: its container's, one of its commands, or else its folder.
-                let arguments = if is_quick && !container.is_empty() {
-                    vec![std::mem::take(&mut container)]
-                } else if is_quick && !has_argument && !listed.is_empty() {
-                    (failed, has_argument) = (None, true);
-                    listed.iter().map(|one| vec![one.clone()]).collect()
-                } else if is_quick && !has_argument && asked.is_empty() {
-                    has_argument = true;
-                    vec![vec![FOLDER.to_owned()]]
-                } else {
-                    Vec::new()
-                };
-                if !arguments.is_empty() {
-                    let with = |words: Vec<String>| settings.iter().map(move |setting| setting.after(&words));
-                    ways = arguments.into_iter().flat_map(with).collect();
-                    waiting = ways.clone().into();
-                } else if !asked.is_empty() {
-                    failed = None;
-                    draft.front.env.extend(asked);
-                    waiting = ways.clone().into();
-                }
-            }
-            let Some(setting) = waiting.pop_front() else { break };
-            let began = Instant::now();
-            let started = self.start(&declared_with(draft, &setting));
-            longest = longest.max(began.elapsed());
-            match started {
-                Ok(running) if running.is_as_told() => return Ok((setting, running)),
-                Ok(running) => {
-                    let at = running.at;
-                    own = own.or_else(|| reaches(&at).then(|| setting.at_own(at.port())));
-                    if own.is_none() {
-                        failed.get_or_insert_with(|| format!("it listens on {at} only, which clients of 127.0.0.1 do not reach; let it listen on 127.0.0.1"));
+        let (mut container, mut listed) = (self.arguments.clone(), BTreeSet::new());
+        'ways: loop {
+            let mut said = String::new();
+            for setting in &ways {
+                let began = Instant::now();
+                let started = self.start(&declared_with(draft, setting));
+                longest = longest.max(began.elapsed());
+                match started {
+                    Ok(running) if running.is_as_told() => return Ok((setting.clone(), running)),
+                    Ok(running) => {
+                        let at = running.at;
+                        own = own.or_else(|| reaches(&at).then(|| setting.at_own(at.port())));
+                        if own.is_none() {
+                            failed.get_or_insert_with(|| format!("it listens on {at} only, which clients of 127.0.0.1 do not reach; let it listen on 127.0.0.1"));
+                        }
+                        tried.push(setting.names());
+                        running.stop();
                     }
-                    tried.push(setting.names());
-                    running.stop();
-                }
-                Err(reason) if self.context.interrupt.is_requested() => return Err(failed.unwrap_or(reason).into()),
-                // A program that runs and does not listen waits for something else than its port: perhaps at a place that the
-                // repository names. This is tried once, because it takes long.
-                Err(reason) if reason.starts_with(DOES_NOT_LISTEN) => {
-                    let asked = asked_for(&self.output(), &known.values, &draft.front.env);
-                    if has_waited || asked.is_empty() {
+                    Err(reason) if self.context.interrupt.is_requested() => {
                         return Err(failed.unwrap_or(reason).into());
                     }
-                    has_waited = true;
-                    draft.front.env.extend(asked);
-                    waiting = ways.clone().into();
-                    failed.get_or_insert(reason);
-                }
-                Err(reason) => {
-                    // What it says of a flag that it does not have hides what it lacks.
-                    let by_flag = !setting.args.is_empty();
-                    if failed.is_none() || (failed_by_flag && !by_flag) {
-                        (failed, failed_by_flag) = (Some(reason), by_flag);
+                    // A program that runs and does not listen waits for something else than its port: perhaps at a place that the
+                    // repository names. This is tried once, because it takes long.
+                    Err(reason) if reason.starts_with(DOES_NOT_LISTEN) => {
+                        let asked = asked_for(&self.output(), &self.values, &draft.front.env);
+                        if has_waited || asked.is_empty() {
+                            return Err(failed.unwrap_or(reason).into());
+                        }
+                        has_waited = true;
+                        draft.front.env.extend(asked);
+                        failed.get_or_insert(reason);
+                        continue 'ways;
                     }
-                    said.push_str(&self.output());
+                    Err(reason) => {
+                        // What it says of a flag that it does not have hides what it lacks.
+                        let by_flag = !setting.args.is_empty();
+                        if failed.is_none() || (failed_by_flag && !by_flag) {
+                            (failed, failed_by_flag) = (Some(reason), by_flag);
+                        }
+                        said.push_str(&self.output());
+                    }
                 }
             }
+            if own.is_some() {
+                break;
+            }
+            listed.extend(serving_commands(&said));
+            let asked = asked_for(&said, &self.values, &draft.front.env);
+            let is_quick = longest <= AT_ONCE;
+            // It may need nothing but arguments: its container's, one of its commands, or else its folder.
+            let arguments = if is_quick && !container.is_empty() {
+                vec![std::mem::take(&mut container)]
+            } else if is_quick && !has_argument && !listed.is_empty() {
+                (failed, has_argument) = (None, true);
+                listed.iter().map(|one| vec![one.clone()]).collect()
+            } else if is_quick && !has_argument && asked.is_empty() {
+                has_argument = true;
+                vec![vec![FOLDER.to_owned()]]
+            } else if !asked.is_empty() {
+                failed = None;
+                draft.front.env.extend(asked);
+                continue;
+            } else {
+                break;
+            };
+            let with = |words: Vec<String>| self.settings.iter().map(move |setting| setting.after(&words));
+            ways = arguments.into_iter().flat_map(with).collect();
         }
         let Some(setting) = own else {
             return Err(failed.unwrap_or_else(|| "no way to start it is known".into()).into());
@@ -184,7 +169,7 @@ impl Launcher<'_> {
     /// # Errors
     /// When it cannot be started, ends, or does not listen in time; the error has its last output.
     pub(super) fn start(&self, server: &Server) -> Result<Running, String> {
-        let target = Target::launch(self.side, server, &self.launch_context()).map_err(|error| error.to_string())?;
+        let target = Target::launch(self.side, server, &self.launch).map_err(|error| error.to_string())?;
         let address = target.front.address.rsplit_once(':');
         let port = address.and_then(|(_, port)| port.parse().ok()).unwrap_or_default();
         let began = Instant::now();
@@ -239,7 +224,8 @@ impl Launcher<'_> {
         let read = |file: &str| {
             let mut bytes = Vec::new();
             // A file that cannot be read names no route.
-            let _ = File::open(self.folder.join(file)).and_then(|open| open.take(MOST_BYTES).read_to_end(&mut bytes));
+            let _ = File::open(self.launch.folder.join(file))
+                .and_then(|open| open.take(MOST_BYTES).read_to_end(&mut bytes));
             String::from_utf8_lossy(&bytes).into_owned()
         };
         read("server.stdout") + "\n" + &read("server.stderr")
@@ -247,7 +233,7 @@ impl Launcher<'_> {
 
     /// The last lines that the server printed, as the end of a sentence; empty if there are none.
     pub(super) fn last_words(&self) -> String {
-        let said = ["server.stderr", "server.stdout"].map(|file| tail(&self.folder.join(file)));
+        let said = ["server.stderr", "server.stdout"].map(|file| tail(&self.launch.folder.join(file)));
         let said = said.iter().find(|text| !text.is_empty());
         said.map_or_else(String::new, |text| format!("; its last words: {text}"))
     }
@@ -371,6 +357,75 @@ fn end(target: Target) {
     let _ = target.stop();
     if let Some(tree) = tree {
         tree.kill();
+    }
+}
+
+/// A program that is started again when a request ends it.
+pub(super) struct Supervised<'a> {
+    pub(super) launcher: &'a Launcher<'a>,
+    /// How it is started.
+    server: Server,
+    running: RefCell<Running>,
+    /// Its last words, each time that it ended.
+    ended: RefCell<Vec<String>>,
+}
+
+impl<'a> Supervised<'a> {
+    pub(super) fn new(launcher: &'a Launcher<'a>, server: Server, running: Running) -> Self {
+        Self {
+            launcher,
+            server,
+            running: running.into(),
+            ended: RefCell::default(),
+        }
+    }
+
+    /// Where requests are sent: `127.0.0.1:8080`.
+    pub(super) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port())
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.running.borrow().port
+    }
+
+    /// The address at which it listens.
+    pub(super) fn listens_on(&self) -> SocketAddr {
+        self.running.borrow().at
+    }
+
+    /// Waits until it may know its routes.
+    pub(super) fn learns_routes(&self) {
+        std::thread::sleep(LEARNS_ROUTES.max(self.running.borrow().listened_after / 2));
+    }
+
+    /// If it has ended, starts it again; true if it had.
+    pub(super) fn restart(&self) -> bool {
+        let asked = Instant::now();
+        while !self.running.borrow().has_ended() {
+            if asked.elapsed() > ENDS {
+                return false;
+            }
+            std::thread::sleep(POLL);
+        }
+        if self.ended.borrow().len() >= MOST_RESTARTS {
+            return false;
+        }
+        self.ended.borrow_mut().push(self.launcher.last_words());
+        if let Ok(again) = self.launcher.start(&self.server) {
+            self.running.replace(again);
+            self.learns_routes();
+        }
+        true
+    }
+
+    /// Its last words before it ended the last time; `None` if it never did.
+    pub(super) fn last_words(&self) -> Option<String> {
+        self.ended.borrow().last().cloned()
+    }
+
+    pub(super) fn stop(self) {
+        self.running.into_inner().stop();
     }
 }
 

@@ -136,8 +136,8 @@ fn each_main_package_of_go_that_serves_is_a_program() {
             ),
         ],
     );
-    let spoken: Vec<_> = found(&pairs).iter().map(|one| (one.http, one.grpc)).collect();
-    assert_eq!(spoken, [(true, false), (false, true)]);
+    let spoken: Vec<_> = found(&pairs).iter().map(|one| one.protocols.clone()).collect();
+    assert_eq!(spoken, [[Protocol::Http], [Protocol::Grpc]]);
 }
 
 #[test]
@@ -216,8 +216,8 @@ fn every_start_script_of_node_is_a_program() {
     );
     let found = found(&pairs);
     assert_eq!(
-        (found[0].http, found[0].grpc, found[1].http, found[1].grpc),
-        (true, false, false, true)
+        (found[0].protocols.as_slice(), found[1].protocols.as_slice()),
+        (&[Protocol::Http][..], &[Protocol::Grpc][..])
     );
     assert_eq!(
         found[0].port,
@@ -508,7 +508,7 @@ fn a_program_of_an_unknown_framework_is_one_that_names_paths_and_is_declared_if_
     ] {
         let found = found(&pairs);
         assert_eq!(found.len(), 1, "{pairs:?}");
-        assert_eq!(found[0].evidence, Evidence::Serving, "{pairs:?}");
+        assert!(found[0].must_serve, "{pairs:?}");
     }
     for pairs in [
         [module, ("main.go", "package main\nfunc main() { cmd.Run() }\n")],
@@ -536,10 +536,9 @@ fn a_program_of_an_unknown_framework_is_one_that_names_paths_and_is_declared_if_
     let spring = "package shop;\nimport org.springframework.web.bind.annotation.GetMapping;\n\
         class Main { public static void main(String[] a) { SpringApplication.run(Main.class, a); } }\n";
     let spring = found(&[("pom.xml", "<project/>"), ("src/main/java/shop/Main.java", spring)]);
-    assert_eq!((spring.len(), spring[0].evidence), (1, Evidence::Sources));
+    assert_eq!((spring.len(), spring[0].must_serve), (1, false));
     for recipe in RECIPES.iter() {
-        let evidence: Vec<Evidence> = recipe.starts.iter().map(|start| start.evidence).collect();
-        let is_last = evidence.is_sorted_by_key(|evidence| *evidence == Evidence::Serving);
+        let is_last = recipe.starts.is_sorted_by_key(|start| start.must_serve);
         assert!(is_last, "{}", recipe.ecosystem);
     }
 }
