@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::files::{Files, pattern};
 use crate::known::KNOWN;
@@ -43,6 +43,8 @@ pub(super) struct Composed {
     pub(super) images: Vec<(String, String)>,
     /// The environment of services that are built here, or are none of a known kind.
     pub(super) env: BTreeMap<String, String>,
+    /// The variables that the files with an environment set.
+    pub(super) examples: BTreeMap<String, String>,
 }
 
 /// Names of compose files, also of those for development.
@@ -58,24 +60,19 @@ fn texts(files: &Files) -> Vec<(String, &str)> {
     below.map(|(path, text)| (path.to_owned(), text)).chain(above).collect()
 }
 
-/// The services of a file by name; none if it is not YAML.
-fn services(text: &str) -> Map<String, Value> {
-    let read: Value = serde_saphyr::from_str(text).unwrap_or_default();
-    read["services"].as_object().cloned().unwrap_or_default()
-}
-
-fn image(service: &Value) -> Option<&str> {
-    service["image"].as_str().filter(|_| service["build"].is_null())
-}
-
 /// Services of known kinds, each name once, and the environment of the others.
 pub(super) fn composed(files: &Files) -> Composed {
-    let mut all = Composed::default();
-    let examples = files.examples();
+    let mut all = Composed {
+        examples: files.examples(),
+        ..Composed::default()
+    };
     for (file, text) in texts(files) {
-        for (name, read) in services(text) {
+        // A file that is not YAML has none.
+        let read: Value = serde_saphyr::from_str(text).unwrap_or_default();
+        for (name, read) in read["services"].as_object().into_iter().flatten() {
             let env = pairs(&read["environment"]);
-            let Some(image) = image(&read).map(|image| filled(image, &examples)) else {
+            let image = read["image"].as_str().filter(|_| read["build"].is_null());
+            let Some(image) = image.map(|image| filled(image, &all.examples)) else {
                 all.env.extend(env);
                 continue;
             };
@@ -86,7 +83,7 @@ pub(super) fn composed(files: &Files) -> Composed {
                 all.env.extend(env);
                 continue;
             };
-            if all.services.iter().any(|one| one.name == name) {
+            if all.services.iter().any(|one| one.name == *name) {
                 continue;
             }
             all.services.push(Service {
@@ -94,7 +91,7 @@ pub(super) fn composed(files: &Files) -> Composed {
                 container: plain(&read["container_name"]),
                 file: file.clone(),
                 health,
-                name,
+                name: name.clone(),
                 image,
                 env,
             });

@@ -4,11 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::checks::counted;
-use crate::files::Files;
-use crate::guess;
 use crate::probe::{CONNECTIONS, Evidence, ProbeFailure, ProbedServer};
 use crate::program::Program;
-use crate::proto::Call;
 use wirebench_declare::args::Arg;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{Operation, Program as Started, ProtoFile, Ready};
@@ -20,14 +17,13 @@ pub(super) const HEAD: &str = "# How wirebench measures the servers of this repo
 /// The column of comments on shorter lines.
 const COMMENT_AT: usize = 44;
 
-/// The whole file: tables for the probed servers; then, as comments, programs that could not be probed, and the open
-/// questions.
+/// The whole file: tables for the probed servers; then, as comments, the guesses of programs that could not be probed, each with the
+/// reason, and the open questions.
 pub(super) fn toml(
     head: &str,
     probed: &[ProbedServer],
-    failures: &[(Program, ProbeFailure)],
-    files: &Files,
-    calls: &[Call],
+    failed: &[(ProbedServer, String)],
+    questions: &[String],
 ) -> String {
     let mut out = head.to_owned();
     let mut operations: BTreeMap<&str, (BTreeSet<&str>, u32)> = BTreeMap::new();
@@ -51,15 +47,14 @@ pub(super) fn toml(
         server(&mut out, one);
     }
     scenarios(&mut out, &operations, has_others);
-    for (program, why) in failures {
-        let _ = writeln!(out, "\n# {}: not declared: {}", program.name, plain(&why.reason));
-        let mut guessed = String::new();
-        server(&mut guessed, &guess::guessed(files, program, calls));
-        for line in guessed.lines().filter(|line| !line.is_empty()) {
+    for (guessed, why) in failed {
+        let _ = writeln!(out, "\n# {}: not declared: {}", guessed.server.name, plain(why));
+        let mut text = String::new();
+        server(&mut text, guessed);
+        for line in text.lines().filter(|line| !line.is_empty()) {
             let _ = writeln!(out, "# {line}");
         }
     }
-    let questions = asked(probed, failures);
     if !questions.is_empty() {
         out.push_str("\n# Questions that could not be answered from here:\n");
         out.extend(questions.iter().map(|line| format!("# {line}\n")));
@@ -312,7 +307,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::recipes;
+    use crate::files::Files;
+    use crate::{guess, recipes};
 
     #[test]
     fn each_server_gets_a_load_generator_that_speaks_to_it() {
@@ -323,7 +319,7 @@ mod tests {
             let mut one = guess::guessed(&files, &program, &[]);
             one.server.protocols = protocols.to_vec();
             (one.closes, one.bare_status) = (closes, bare_status);
-            let toml: toml::Table = toml("", &[one], &[], &files, &[]).parse().unwrap();
+            let toml: toml::Table = toml("", &[one], &[], &[]).parse().unwrap();
             toml["builtin_drivers"].as_array().unwrap().clone()
         };
         assert_eq!(drivers(&[Protocol::H2c], false, false), ["h2load".into()]);

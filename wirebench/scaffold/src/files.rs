@@ -74,28 +74,21 @@ impl Files {
     fn below_folder(folder: &Path) -> std::io::Result<Self> {
         let mut files = Self::default();
         let (mut entries, mut bytes) = (0, 0);
+        fs::read_dir(folder)?;
         let mut waiting = vec![(folder.to_path_buf(), String::new(), 0)];
         while let Some((folder, path, depth)) = waiting.pop() {
-            let listed = match fs::read_dir(&folder) {
-                Err(error) if depth == 0 => return Err(error),
-                Err(_) => continue,
-                Ok(listed) => listed,
-            };
-            for entry in listed.flatten() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 entries += 1;
                 if entries > MOST_ENTRIES || bytes > MOST_BYTES {
                     return Ok(files);
                 }
-                let Ok(name) = entry.file_name().into_string() else {
+                let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
                     continue;
                 };
-                let Ok(kind) = entry.file_type() else { continue };
                 let path = format!("{path}{name}");
-                if kind.is_dir() {
-                    let looked_at = !name.starts_with(['.', '_']) && !KNOWN.skipped_folders.contains(&name);
-                    if looked_at && depth < DEEPEST {
-                        waiting.push((entry.path(), path + "/", depth + 1));
-                    }
+                let is_skipped = name.starts_with(['.', '_']) || KNOWN.skipped_folders.contains(&name);
+                if kind.is_dir() && !is_skipped && depth < DEEPEST {
+                    waiting.push((entry.path(), path + "/", depth + 1));
                 } else if kind.is_file()
                     && is_telling(&path)
                     && let Some(text) = text_of(&entry.path(), &name)

@@ -31,8 +31,18 @@ pub(super) struct Known {
     pub(super) port_numbers: Pattern,
     pub(super) exposed_port: Pattern,
     pub(super) stores: Vec<(String, u16, String)>,
+    pub(super) crates: Crates,
     #[serde(rename = "port_setting")]
     pub(super) port_settings: Vec<SettingHint>,
+}
+
+/// Names of crates.
+#[derive(Debug, Deserialize)]
+pub(super) struct Crates {
+    pub(super) http: Vec<String>,
+    pub(super) grpc: Vec<String>,
+    pub(super) compile_proto: Vec<String>,
+    pub(super) bring_protoc: Vec<String>,
 }
 
 /// What sources have that can be told their port in one way.

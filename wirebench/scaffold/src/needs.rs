@@ -8,6 +8,7 @@ use regex::Regex;
 
 use crate::compose::{self, Composed, Service};
 use crate::files::{Files, pattern, word};
+use crate::known::KNOWN;
 use crate::program::Program;
 use crate::rust::Manifest;
 
@@ -29,18 +30,20 @@ pub struct Needs {
 /// The needs of these programs; `config` is the examined folder from the repository's top, `.` for the top.
 pub(super) fn of(files: &Files, programs: &[Program], config: &str) -> Needs {
     let composed = compose::composed(files);
-    let examples = files.examples();
     let set_up = programs.iter().filter(|program| !program.language.is_empty());
     let toolchains = set_up.map(|program| {
         let folder = below_top(config, &program.manifest);
         format!("{}:{}", program.language, word(&folder))
     });
     let toolchains: BTreeSet<String> = toolchains.filter(|one| !one.contains(char::is_whitespace)).collect();
-    let services = composed.services.iter().flat_map(|one| service(one, &examples));
+    let services = composed
+        .services
+        .iter()
+        .flat_map(|one| service(one, &composed.examples));
     Needs {
         toolchains: toolchains.into_iter().collect(),
         services: services.collect(),
-        env: environment(files, programs, &composed, &examples),
+        env: environment(files, programs, &composed),
         submodules: files.has(".gitmodules") || files.above(".gitmodules").is_some(),
         paths: paths(files, programs, &composed, config),
     }
@@ -67,12 +70,10 @@ pub(crate) fn quoted(text: &str) -> String {
 /// The manifests that compile .proto files with the program protoc: build dependencies of Cargo packages, without a
 /// crate that brings protoc along.
 pub(super) fn protoc(files: &Files) -> Option<String> {
-    const COMPILE: [&str; 4] = ["tonic-build", "tonic-prost-build", "prost-build", "connectrpc-build"];
-    const BRING: [&str; 4] = ["protox", "protoc-bin-vendored", "protobuf-src", "protoc-prebuilt"];
     let compiles = |(folder, text): (&str, &str)| {
         let needed = toml::from_str::<Manifest>(text).ok()?.build_dependencies;
-        let has = |names: &[&str]| names.iter().any(|name| needed.contains_key(*name));
-        (has(&COMPILE) && !has(&BRING)).then(|| format!("{folder}Cargo.toml"))
+        let has = |names: &[String]| names.iter().any(|name| needed.contains_key(name));
+        (has(&KNOWN.crates.compile_proto) && !has(&KNOWN.crates.bring_protoc)).then(|| format!("{folder}Cargo.toml"))
     };
     files.named("Cargo.toml").find_map(compiles)
 }
@@ -114,17 +115,12 @@ fn service(service: &Service, examples: &BTreeMap<String, String>) -> Vec<String
 }
 
 /// Variables that the programs read and a compose file or an example sets; hosts of services become localhost.
-fn environment(
-    files: &Files,
-    programs: &[Program],
-    composed: &Composed,
-    examples: &BTreeMap<String, String>,
-) -> Vec<String> {
+fn environment(files: &Files, programs: &[Program], composed: &Composed) -> Vec<String> {
     let sources = programs.iter().flat_map(|program| &program.sources);
     let texts: Vec<&str> = sources.filter_map(|source| files.text(source)).collect();
     let reads = |name: &str| texts.iter().any(|text| text.contains(name));
     let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let set = values(composed, examples).into_iter();
+    let set = values(composed).into_iter();
     set.filter(|(name, _)| reads(name))
         .map(|(name, value)| (expression(&name, &value), name))
         .filter(|(value, name)| is_name(name) && value.matches("${{").count() == 1 && value.matches("}}").count() == 1)
@@ -133,10 +129,11 @@ fn environment(
 }
 
 /// Every variable that an example or a compose file sets, except those with which wirebench itself tells a server where to listen.
-fn values(composed: &Composed, examples: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+fn values(composed: &Composed) -> BTreeMap<String, String> {
     let own = |name: &str| {
         ["PORT", "HOST"].contains(&name) || ["LISTEN", "BIND", "URLS"].iter().any(|word| name.contains(word))
     };
+    let examples = &composed.examples;
     let of_examples = examples.iter().filter(|(_, value)| !value.is_empty());
     let filled = |value| local(&compose::filled(value, examples), &composed.services);
     let of_examples = of_examples.map(|(name, value)| (name, filled(value)));
@@ -147,7 +144,7 @@ fn values(composed: &Composed, examples: &BTreeMap<String, String>) -> BTreeMap<
 
 /// The same of a repository: the values that a program gets which ends and names a variable.
 pub(super) fn known_values(files: &Files) -> BTreeMap<String, String> {
-    values(&compose::composed(files), &files.examples())
+    values(&compose::composed(files))
 }
 
 /// A value with the hosts of services replaced by localhost and the ports that they are published at.

@@ -7,6 +7,7 @@ use regex::Captures;
 use crate::files::{Files, pattern};
 use crate::known::KNOWN;
 use crate::program::Program;
+use crate::recipe::is_match;
 
 /// Arguments and variables that set a program's port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,8 +84,7 @@ pub(super) fn of_texts(texts: &[&str]) -> Vec<PortSetting> {
         let all = texts.iter().flat_map(|text| hint.names.captures_iter(text));
         let names: BTreeSet<String> = all.filter_map(|found| group(&found)).collect();
         let is_beside = hint.beside.as_ref().is_none_or(|other| names.contains(other));
-        let is_other = |name: &str| hint.unless.as_ref().is_some_and(|pattern| pattern.is_match(name));
-        let is_meant = |name: &&String| is_beside && hint.only.is_match(name) && !is_other(name);
+        let is_meant = |name: &&String| is_beside && hint.only.is_match(name) && !is_match(&hint.unless, name);
         for name in names.iter().filter(is_meant) {
             let filled = |word: &String| word.replace("{name}", name).replace("{value}", value_of(name));
             let setting = match hint.args.as_slice() {

@@ -61,13 +61,12 @@ impl Programs {
             return None;
         }
         let said = recipes::looked_for().map(|(ecosystem, marks)| {
-            let is_there = |mark: &&String| {
-                let mark = mark.as_str();
-                self.files.all().any(|(path, _)| fits(mark, path)) || self.files.above(mark).is_some()
-            };
+            let is_there =
+                |mark: &&&str| self.files.all().any(|(path, _)| fits(mark, path)) || self.files.above(mark).is_some();
+            let list = |marks: BTreeSet<&str>| marks.into_iter().collect::<Vec<_>>().join(", no ");
             match marks.iter().find(is_there) {
                 Some(mark) => format!("\n  {ecosystem}: {mark} is there, but no program that is known to be a server"),
-                None => format!("\n  {ecosystem}: no {}", marks.join(", no ")),
+                None => format!("\n  {ecosystem}: no {}", list(marks)),
             }
         });
         let said: Vec<String> = said.collect();
@@ -123,13 +122,16 @@ impl Programs {
     }
 
     fn guess_of(&self, programs: &[Program]) -> Found {
-        let guess = |program| guess::guessed(&self.files, program, &self.calls);
-        let guessed: Vec<ProbedServer> = programs.iter().map(guess).collect();
+        let guessed: Vec<ProbedServer> = programs.iter().map(|program| self.guessed(program)).collect();
         Found {
             servers: programs.iter().map(|program| program.name.clone()).collect(),
-            toml: declared::toml(guess::HEAD, &guessed, &[], &self.files, &self.calls),
+            toml: declared::toml(guess::HEAD, &guessed, &[], &[]),
             ..Found::default()
         }
+    }
+
+    fn guessed(&self, program: &Program) -> ProbedServer {
+        guess::guessed(&self.files, program, &self.calls)
     }
 
     /// Builds, starts and probes each of them, and declares the result. If none could be probed, they are declared from
@@ -190,13 +192,17 @@ impl Programs {
                 ..self.guess_of(&programs)
             };
         }
+        let guesses = failures
+            .iter()
+            .map(|(program, why)| (self.guessed(program), why.reason.clone()));
+        let guesses: Vec<(ProbedServer, String)> = guesses.collect();
         let summary = |one: &ProbedServer| format!("{}: {}", one.server.name, declared::summary(one));
         Found {
             servers: probed.iter().map(summary).collect(),
             probed: true,
             not_probed: failed,
             questions,
-            toml: declared::toml(declared::HEAD, &probed, &failures, &self.files, &self.calls),
+            toml: declared::toml(declared::HEAD, &probed, &guesses, &declared::asked(&probed, &failures)),
         }
     }
 }
@@ -231,6 +237,7 @@ mod tests {
         let missing = |pairs: &[(&str, &str)]| Programs::among(Files::of(pairs)).missing();
         let nothing = missing(&[]).unwrap();
         for (ecosystem, marks) in recipes::looked_for() {
+            let marks: Vec<&str> = marks.into_iter().collect();
             let line = format!("\n  {ecosystem}: no {}", marks.join(", no "));
             assert!(nothing.contains(&line), "{nothing}");
         }

@@ -195,6 +195,11 @@ impl Deref for Pattern {
     }
 }
 
+/// True if there is a pattern, and it matches a text.
+pub(super) fn is_match(pattern: &Option<Pattern>, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+}
+
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;

@@ -10,7 +10,9 @@ use crate::files::{Files, ending_of, folder_of, folders_up, pattern, word};
 use crate::known::KNOWN;
 use crate::port_settings::{self, PortSetting};
 use crate::program::{Program, last_name};
-use crate::recipe::{Each, Lock, Manifest, Migration, Packages, Pattern, RECIPES, Recipe, Start, Values, fill, fits};
+use crate::recipe::{
+    Each, Lock, Manifest, Migration, Packages, Pattern, RECIPES, Recipe, Start, Values, fill, fits, is_match,
+};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::Program as Started;
 
@@ -22,24 +24,21 @@ static MODULE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?-u)^[A-Za-z_]\w*(?
 
 /// Every program that a recipe finds.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
-    let found = RECIPES.iter().flat_map(|recipe| of_recipe(files, recipe, &RECIPES));
-    found.collect()
+    RECIPES.iter().flat_map(|recipe| of_recipe(files, recipe)).collect()
 }
 
 /// The ecosystems that are known, each with the files that tell of it.
-pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, Vec<String>)> {
+pub(super) fn looked_for() -> impl Iterator<Item = (&'static str, BTreeSet<&'static str>)> {
     let marks = |recipe: &'static Recipe| {
         let starts = recipe.starts.iter().flat_map(|start| start.file.split('|'));
         let manifests = recipe.manifests.iter().map(|one| one.file.as_str());
-        let files: BTreeSet<&str> = manifests.chain(starts).collect();
-        let files = files.into_iter().map(str::to_owned).collect();
-        (recipe.ecosystem.as_str(), files)
+        (recipe.ecosystem.as_str(), manifests.chain(starts).collect())
     };
-    std::iter::once(("Rust", vec!["Cargo.toml".to_owned()])).chain(RECIPES.iter().map(marks))
+    std::iter::once(("Rust", ["Cargo.toml"].into())).chain(RECIPES.iter().map(marks))
 }
 
-/// The programs of one recipe; `all` are searched for the manifest of a start that fits any ecosystem.
-pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<Program> {
+/// The programs of one recipe.
+pub(super) fn of_recipe(files: &Files, recipe: &Recipe) -> Vec<Program> {
     let mut found = Vec::new();
     for start in &recipe.starts {
         let known: BTreeSet<String> = found.iter().map(|one: &Program| one.manifest.clone()).collect();
@@ -48,7 +47,7 @@ pub(super) fn of_recipe(files: &Files, recipe: &Recipe, all: &[Recipe]) -> Vec<P
             hits.sort_by_key(|hit| hit.path.matches('/').count());
             hits.truncate(MOST_TO_START);
         }
-        let programs = hits.iter().flat_map(|hit| tries(files, recipe, all, start, hit));
+        let programs = hits.iter().flat_map(|hit| tries(files, recipe, start, hit));
         found.extend(programs.filter(|one| !start.otherwise || !known.contains(&one.manifest)));
     }
     found
@@ -66,38 +65,27 @@ struct Hit<'a> {
 
 fn hits<'a>(files: &'a Files, start: &Start) -> Vec<Hit<'a>> {
     let mut hits: Vec<Hit> = Vec::new();
-    let preferred = |path: &str| {
-        let text = files.text(path).unwrap_or_default();
-        start.prefer.as_ref().is_some_and(|pattern| pattern.is_match(text))
+    let preferred = |path: &str| is_match(&start.prefer, files.text(path).unwrap_or_default());
+    let is_ruled_out = |(path, text): &(&str, &str)| {
+        files.has(&format!("{}{}", folder_of(path), start.unless)) || is_match(&start.without, text)
     };
-    let is_ruled_out = |path: &str, text: &str| {
-        let without = start.without.as_ref();
-        files.has(&format!("{}{}", folder_of(path), start.unless))
-            || without.is_some_and(|pattern| pattern.is_match(text))
-    };
-    for (path, text) in files
-        .all()
-        .filter(|(path, text)| fits(&start.file, path) && !is_ruled_out(path, text))
-    {
-        let matches = start.contains.captures_iter(text);
-        let most = if start.each == Each::Match { usize::MAX } else { 1 };
-        for captures in matches.take(most) {
+    let shown = files.all().filter(|(path, _)| fits(&start.file, path));
+    let most = if start.each == Each::Match { usize::MAX } else { 1 };
+    for (path, text) in shown.filter(|one| !is_ruled_out(one)) {
+        for captures in start.contains.captures_iter(text).take(most) {
             let same = |hit: &&mut Hit| start.each == Each::Folder && folder_of(hit.path) == folder_of(path);
             if let Some(hit) = hits.iter_mut().find(same) {
                 hit.own.push(path);
                 continue;
             }
-            let source = captures.name("source").map(|name| name.as_str());
-            let source = source.map(|name| name.trim_start_matches("./"));
+            let groups = groups(&start.contains, &captures);
+            let source = groups.get("source").map(|name| name.trim_start_matches("./"));
             let own = match source.map(|source| format!("{}{source}", folder_of(path))) {
                 Some(source) => files.all().map(|(path, _)| path).find(|other| *other == source),
                 None => Some(path),
             };
-            hits.extend(own.map(|own| Hit {
-                path,
-                own: vec![own],
-                groups: groups(&start.contains, &captures),
-            }));
+            let own = own.map(|own| vec![own]);
+            hits.extend(own.map(|own| Hit { path, own, groups }));
         }
     }
     let paths = hits.iter().map(|hit| hit.path).filter(|path| preferred(path));
@@ -174,12 +162,14 @@ impl<'a> Project<'a> {
         let Some(manifest) = self.manifest else {
             return Vec::new();
         };
-        let lock = self.lock();
         let mut values = self.values();
-        if let Some((folder, _)) = &lock {
-            values.insert("manifest_folder".into(), word(folder));
-        }
-        let install = lock.map_or(&manifest.install, |(_, lock)| &lock.install);
+        let install = match self.lock() {
+            Some((folder, lock)) => {
+                values.insert("manifest_folder".into(), word(folder));
+                &lock.install
+            }
+            None => &manifest.install,
+        };
         let mut words = self.words(install, &values);
         if !words.is_empty() {
             words.extend_from_slice(with);
@@ -195,10 +185,9 @@ impl<'a> Project<'a> {
         let mut folders = folders.skip_while(|folder| *folder != own);
         folders.find_map(|folder| {
             let text = self.files.text(&format!("{folder}{}", manifest.file));
-            let locks_below = |pattern: &Pattern| text.is_some_and(|text| pattern.is_match(text));
             let holds = |lock: &&Lock| {
-                self.files.has(&format!("{folder}{}", lock.file))
-                    && (folder == own || lock.workspace.as_ref().is_some_and(locks_below))
+                let locks_below = || text.is_some_and(|text| is_match(&lock.workspace, text));
+                self.files.has(&format!("{folder}{}", lock.file)) && (folder == own || locks_below())
             };
             Some((folder, manifest.locks.iter().find(holds)?))
         })
@@ -265,11 +254,11 @@ fn list_in_toml(text: &str, path: &str) -> Vec<String> {
 }
 
 /// A hit with each way to install its packages.
-fn tries(files: &Files, recipe: &Recipe, all: &[Recipe], start: &Start, hit: &Hit) -> Vec<Program> {
+fn tries(files: &Files, recipe: &Recipe, start: &Start, hit: &Hit) -> Vec<Program> {
     let folder = folder_of(hit.path);
     let has_manifest = |recipe: &&Recipe| Project::all(files, recipe, folder)[0].manifest.is_some();
     let recipe = match start.packages {
-        Packages::Any => all.iter().find(has_manifest),
+        Packages::Any => RECIPES.iter().find(has_manifest),
         Packages::Own | Packages::System => Some(recipe),
     };
     let Some(recipe) = recipe else { return Vec::new() };
@@ -443,7 +432,7 @@ fn serves(files: &Files, start: &Start, hit: &Hit, others: &[&str]) -> Vec<Proto
     }
     let any = |paths: &[&str], pattern: &Option<Pattern>| {
         let mut texts = paths.iter().filter_map(|path| files.text(path));
-        (pattern.as_ref()).is_some_and(|pattern| texts.any(|text| pattern.is_match(text)))
+        texts.any(|text| is_match(pattern, text))
     };
     let spoken = |paths: &[&str]| -> Vec<Protocol> {
         let grpc = any(paths, &start.grpc);

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use toml::Table;
 
 use crate::files::Files;
+use crate::known::KNOWN;
 use crate::port_settings;
 use crate::program::{Program, argv, slug};
 use wirebench_declare::protocol::Protocol;
@@ -11,21 +12,6 @@ use wirebench_declare::server::Program as Started;
 
 /// What the job that measures sets up.
 const LANGUAGE: &str = "rust";
-/// Crates whose users serve HTTP and gRPC.
-const HTTP: [&str; 10] = [
-    "axum",
-    "actix-web",
-    "warp",
-    "rocket",
-    "hyper",
-    "poem",
-    "salvo",
-    "tide",
-    "ntex",
-    "pavex",
-];
-const GRPC: [&str; 2] = ["tonic", "grpcio"];
-
 /// What matters here of a `Cargo.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
@@ -56,10 +42,13 @@ pub(super) fn programs(files: &Files) -> Vec<Program> {
 /// The servers of the package in one folder.
 fn package(files: &Files, folder: &str, manifest: &Manifest) -> Vec<Program> {
     let name = manifest.package.name.as_str();
-    let uses = |known: &[&str]| known.iter().any(|one| manifest.dependencies.contains_key(*one));
-    let http = uses(&HTTP).then_some(Protocol::Http);
-    let protocols: Vec<Protocol> = http.into_iter().chain(uses(&GRPC).then_some(Protocol::Grpc)).collect();
-    if HTTP.contains(&name) {
+    let uses = |known: &[String]| known.iter().any(|one| manifest.dependencies.contains_key(one));
+    let http = uses(&KNOWN.crates.http).then_some(Protocol::Http);
+    let protocols: Vec<Protocol> = http
+        .into_iter()
+        .chain(uses(&KNOWN.crates.grpc).then_some(Protocol::Grpc))
+        .collect();
+    if KNOWN.crates.http.contains(&manifest.package.name) {
         return examples(files, folder, manifest).collect();
     }
     if protocols.is_empty() || !is_plain(name) {

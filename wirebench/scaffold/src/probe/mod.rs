@@ -165,7 +165,8 @@ pub(super) fn probe(
     calls: &[Call],
 ) -> Result<ProbedServer, ProbeFailure> {
     let mut draft = draft(program);
-    let (side, took, made) = build_with_embedded(context, &mut draft)?;
+    let mut questions = Vec::new();
+    let (side, took) = build_with_embedded(context, &mut draft, &mut questions)?;
     (context.say)(&format!("{}: starting it", program.name));
     let output = tempfile::tempdir().map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
     let launcher = Launcher {
@@ -185,18 +186,14 @@ pub(super) fn probe(
         values: needs::known_values(files),
         arguments: container::arguments(files, &program.started),
     };
-    let (setting, running, unmigrated) = start(&launcher, files, program, &mut draft)?;
+    let (setting, running) = start(&launcher, files, program, &mut draft, &mut questions)?;
     let asked = draft.front.env.keys().filter(|name| !program.env.contains_key(*name));
     let asked: Vec<&str> = asked.map(String::as_str).collect();
     let ask = |setting: &PortSetting, running: Running| {
         let evidence = evidence_of(setting, &running, took, &asked);
         let mut probed = ProbedServer::new(declared_with(&draft, setting), evidence);
         probed.questions.extend(running.unmeasured());
-        probed.questions.extend(unmigrated.clone());
-        probed.questions.extend((!made.is_empty()).then(|| {
-            let made = made.join(", ");
-            format!("the repository lacks what the program embeds, so the build makes it empty: {made}. Does a request need it? Then build it first")
-        }));
+        probed.questions.extend(questions.iter().cloned());
         let routes = http::known_routes(&launcher.output(), files, program);
         let least = Duration::from_secs((running.listened_after.as_secs() + 1) * 4);
         let supervised = Supervised::new(&launcher, probed.server.clone(), running);
@@ -229,17 +226,18 @@ pub(super) fn probe(
 }
 
 /// Finds how the program starts; where it does not, after the example of its environment was copied or its pages were built; where its
-/// migration fails, without it. Also returns the question about a migration that was left out.
+/// migration fails, without it, which is a question.
 fn start(
     launcher: &Launcher,
     files: &Files,
     program: &Program,
     draft: &mut Server,
-) -> Result<(PortSetting, Running, Option<String>), ProbeFailure> {
+    questions: &mut Vec<String>,
+) -> Result<(PortSetting, Running), ProbeFailure> {
     let context = launcher.context;
     let mut failure = match launcher.find(draft) {
-        Ok((setting, running)) => return Ok((setting, running, None)),
         Err(why) => why,
+        found => return found,
     };
     let said = format!("{}\n{}", failure.reason, launcher.output());
     let copied = lacking_environment(context, files, draft, &said);
@@ -249,8 +247,8 @@ fn start(
         draft.front.build = recipes::join(built.unwrap_or_default(), more);
         made?;
         match launcher.find(draft) {
-            Ok((setting, running)) => return Ok((setting, running, None)),
             Err(why) => failure = why,
+            found => return found,
         }
     }
     let migration = program.migration.as_ref().map(shell_words::join);
@@ -259,14 +257,11 @@ fn start(
     }
     (context.say)(&format!("{}: starting it without its migration", program.name));
     draft.before.clear();
-    let Ok((setting, running)) = launcher.find(draft) else {
-        return Err(failure);
-    };
-    let question = format!(
-        "it is started without its migration, which is to be mended: {}",
-        failure.reason
-    );
-    Ok((setting, running, Some(question)))
+    let why = &failure.reason;
+    questions.push(format!(
+        "it is started without its migration, which is to be mended: {why}"
+    ));
+    launcher.find(draft).map_err(|_| failure)
 }
 
 /// The declaration before the probe.
@@ -328,20 +323,27 @@ fn lacking_pages(files: &Files, program: &Program, said: &str) -> Option<Vec<Str
     (PAGE.is_match(said) && SCRIPT.is_match(manifest) && !is_built).then_some(build)
 }
 
-/// Builds it. Files that Go embeds and the repository lacks, such as pages that another tool makes, are made empty by the build, and
-/// returned.
+/// Builds it. Files that Go embeds and the repository lacks, such as pages that another tool makes, are made empty by the build, which
+/// is a question.
 fn build_with_embedded(
     context: &ProbeContext,
     draft: &mut Server,
-) -> Result<(Side, Duration, Vec<String>), ProbeFailure> {
+    questions: &mut Vec<String>,
+) -> Result<(Side, Duration), ProbeFailure> {
     /// Each build names only the first.
     const MOST: usize = 8;
     let own = draft.front.build.clone().unwrap_or_default();
     let mut made: Vec<String> = Vec::new();
     loop {
         let failure = match build(context, draft) {
-            Ok((side, took)) => return Ok((side, took, made)),
             Err(failure) => failure,
+            built => {
+                questions.extend((!made.is_empty()).then(|| {
+                    let made = made.join(", ");
+                    format!("the repository lacks what the program embeds, so the build makes it empty: {made}. Does a request need it? Then build it first")
+                }));
+                return built;
+            }
         };
         let Some(file) = lacking_embedded(&failure.reason).filter(|_| failure.is_of_build && made.len() < MOST) else {
             return Err(failure);

@@ -61,7 +61,7 @@ env = { KEMAL_ENV = "production", PORT = "{port}" }
         ("shard.yml", "name: shop\n"),
         ("src/shop.cr", "require \"kemal\"\nKemal.run\n"),
     ]);
-    let found = of_recipe(&files, &recipe, &[]);
+    let found = of_recipe(&files, &recipe);
     assert_eq!(found.len(), 1);
     assert_eq!(
         parts(&found[0]),
