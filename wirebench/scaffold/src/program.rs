@@ -67,6 +67,12 @@ impl Program {
     }
 }
 
+/// The protocols of a program that serves HTTP, gRPC or both.
+pub(super) fn spoken(http: bool, grpc: bool) -> Vec<Protocol> {
+    let http = http.then_some(Protocol::Http);
+    http.into_iter().chain(grpc.then_some(Protocol::Grpc)).collect()
+}
+
 /// Texts as an argument list.
 pub(super) fn argv(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()

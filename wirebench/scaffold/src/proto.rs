@@ -43,10 +43,11 @@ impl Call {
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)//[^\n]*|/\*.*?\*/"));
 static PACKAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*package\s+([\w.]+)\s*;"));
 static IMPORT: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?m)^\s*import\s+(?:public\s+|weak\s+)?"([^"]+)"\s*;"#));
+/// Services and their unary methods: a stream has a second word.
 static SERVICE_OR_RPC: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?x) \bservice\s+(?<service>\w+)\s*\{
-        | \brpc\s+(?<method>\w+)\s*\(\s*(?<asks>stream\s)?[\s\w.]+\)\s*returns\s*\(\s*(?<answers>stream\s)?[\s\w.]+\)",
+        | \brpc\s+(?<method>\w+)\s*\(\s*[\w.]+\s*\)\s*returns\s*\(\s*[\w.]+\s*\)",
     )
 });
 
@@ -73,9 +74,7 @@ fn of_file(files: &Files, path: &str, text: &str) -> Vec<Call> {
     for part in SERVICE_OR_RPC.captures_iter(&text) {
         if let Some(name) = part.name("service") {
             service = Some(name.as_str());
-        } else if let (Some(service), Some(method), None, None) =
-            (service, part.name("method"), part.name("asks"), part.name("answers"))
-        {
+        } else if let (Some(service), Some(method)) = (service, part.name("method")) {
             let package = package.as_ref().map(|package| format!("{package}."));
             let package = package.unwrap_or_default();
             found.push(Call {

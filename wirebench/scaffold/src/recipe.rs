@@ -226,14 +226,13 @@ pub(super) fn fill(text: &str, values: &Values) -> String {
 }
 
 impl Recipe {
-    /// The names and endings of the files that it needs to read: `go.mod`, `*.go`.
+    /// The names and endings of the files that it needs to read besides its manifests: `main.py`, `*.go`.
     pub(super) fn reads(&self) -> impl Iterator<Item = String> {
-        let manifests = self.manifest_files().map(str::to_owned);
         let starts = self.starts.iter().flat_map(|one| one.file.split('|'));
         let shown = starts.chain(self.migrations.iter().map(|one| one.file.as_str()));
         let shown = shown.map(|file| file.rsplit('/').next().unwrap_or_default().to_owned());
         let sources = self.sources.iter().map(|ending| format!("*.{ending}"));
-        manifests.chain(shown).chain(sources)
+        shown.chain(sources)
     }
 
     /// The names of its manifests and lock files.

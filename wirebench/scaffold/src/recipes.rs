@@ -9,7 +9,7 @@ use toml::Table;
 use crate::files::{Files, ending_of, folder_of, folders_up, pattern, word};
 use crate::known::KNOWN;
 use crate::port_settings::{self, PortSetting};
-use crate::program::{Program, last_name};
+use crate::program::{Program, last_name, spoken};
 use crate::recipe::{
     Each, Lock, Manifest, Migration, Packages, Pattern, RECIPES, Recipe, Start, Values, fill, fits, is_match,
 };
@@ -434,18 +434,18 @@ fn serves(files: &Files, start: &Start, hit: &Hit, others: &[&str]) -> Vec<Proto
         let mut texts = paths.iter().filter_map(|path| files.text(path));
         texts.any(|text| is_match(pattern, text))
     };
-    let spoken = |paths: &[&str]| -> Vec<Protocol> {
+    let served = |paths: &[&str]| {
         let grpc = any(paths, &start.grpc);
-        let http = any(paths, &start.http) || (start.http.is_none() && !grpc);
-        let both = http.then_some(Protocol::Http).into_iter();
-        both.chain(grpc.then_some(Protocol::Grpc)).collect()
+        spoken(any(paths, &start.http) || (start.http.is_none() && !grpc), grpc)
     };
+    let own = served(&hit.own);
     // Only where a program is a folder, the other sources are libraries of it alone.
-    let own = spoken(&hit.own);
-    if own.is_empty() && start.each == Each::Folder {
-        return spoken(others);
+    let is_folder = start.each == Each::Folder;
+    if own.is_empty() && is_folder {
+        served(others)
+    } else {
+        own
     }
-    own
 }
 
 /// Sets the places that words of a recipe name.

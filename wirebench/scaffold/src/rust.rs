@@ -1,13 +1,14 @@
 //! Rust: binaries of packages that depend on a server framework.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use toml::Table;
 
 use crate::files::Files;
 use crate::known::KNOWN;
 use crate::port_settings;
-use crate::program::{Program, argv, slug};
-use wirebench_declare::protocol::Protocol;
+use crate::program::{Program, argv, slug, spoken};
 use wirebench_declare::server::Program as Started;
 
 /// What the job that measures sets up.
@@ -43,11 +44,7 @@ pub(super) fn programs(files: &Files) -> Vec<Program> {
 fn package(files: &Files, folder: &str, manifest: &Manifest) -> Vec<Program> {
     let name = manifest.package.name.as_str();
     let uses = |known: &[String]| known.iter().any(|one| manifest.dependencies.contains_key(one));
-    let http = uses(&KNOWN.crates.http).then_some(Protocol::Http);
-    let protocols: Vec<Protocol> = http
-        .into_iter()
-        .chain(uses(&KNOWN.crates.grpc).then_some(Protocol::Grpc))
-        .collect();
+    let protocols = spoken(uses(&KNOWN.crates.http), uses(&KNOWN.crates.grpc));
     if KNOWN.crates.http.contains(&manifest.package.name) {
         return examples(files, folder, manifest).collect();
     }
@@ -109,7 +106,7 @@ fn examples<'a>(files: &'a Files, folder: &'a str, manifest: &'a Manifest) -> im
         Some(Program {
             name: slug(name),
             about: path.to_owned(),
-            protocols: vec![Protocol::Http],
+            protocols: spoken(true, false),
             started: Started::Command(vec![format!("{target}target/release/examples/{name}")]),
             build: Some(argv(&[&build.concat(), with].concat())),
             port: port_settings::likeliest(&[text]),
@@ -164,20 +161,17 @@ fn binaries(files: &Files, folder: &str, manifest: &Manifest) -> Vec<(String, St
         };
         (name.clone(), format!("{folder}{}", path.clone().unwrap_or_else(usual)))
     });
-    let mut found: Vec<(String, String)> = declared.collect();
     let main = format!("{folder}src/main.rs");
-    if files.has(&main) && found.iter().all(|(_, known)| *known != main) {
-        found.push((package.clone(), main));
-    }
+    let main = files.has(&main).then(|| (package.clone(), main));
     let bin = format!("{folder}src/bin/");
-    for (path, _) in files.below(&bin, "rs") {
+    let bins = files.below(&bin, "rs").map(|(path, _)| {
         let name = path[bin.len()..].trim_end_matches(".rs").trim_end_matches("/main");
-        if !name.contains('/') && found.iter().all(|(_, known)| known != path) {
-            found.push((name.to_owned(), path.to_owned()));
-        }
-    }
-    found.retain(|(name, _)| is_plain(name));
-    found
+        (name.to_owned(), path.to_owned())
+    });
+    let mut seen = BTreeSet::new();
+    let all = declared.chain(main).chain(bins);
+    all.filter(|(name, path)| seen.insert(path.clone()) && is_plain(name))
+        .collect()
 }
 
 /// True if this is a valid name for Cargo.
@@ -189,6 +183,7 @@ fn is_plain(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::port_settings::by_args;
+    use wirebench_declare::protocol::Protocol;
 
     #[test]
     fn a_package_with_a_server_framework_is_built_by_its_name() {

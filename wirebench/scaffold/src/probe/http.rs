@@ -473,35 +473,22 @@ fn declare(one: Good, probed: &mut ProbedServer) {
         (None, false) => "the body differs between responses, so only the status is checked".into(),
         (None, true) => format!("{length} bytes, too long to be written here or no text: only the status is checked"),
     };
+    let request = one.request;
+    let sent = format!("{} {}", request.method, request.path);
     if body.as_deref().is_some_and(lacks_items) {
-        let request = format!("{} {}", one.request.method, one.request.path);
-        probed.questions.push(about_empty(&request));
+        probed.questions.push(about_empty(&sent));
     }
     let (shortest, longest) = one.lengths;
     if (longest - shortest) * LENGTHS_DIFFER_BY > longest {
-        probed.varies = Some(format!(
-            "the body of {} {} had {shortest} to {longest} bytes",
-            one.request.method, one.request.path
-        ));
+        probed.varies = Some(format!("the body of {sent} had {shortest} to {longest} bytes"));
     }
-    let WireRequest {
-        method,
-        path,
-        headers,
-        body: sent,
-        ..
-    } = one.request;
     let operation = HttpOperation {
-        headers,
-        body: String::from_utf8(sent).ok().filter(|sent| !sent.is_empty()),
-        ..HttpOperation::new(&method, path, one.answer.status, body)
+        headers: request.headers,
+        body: String::from_utf8(request.body).ok().filter(|sent| !sent.is_empty()),
+        ..HttpOperation::new(&request.method, request.path, one.answer.status, body)
     };
-    probed.declare(
-        &name_of_path(&one.template),
-        Operation::Http(operation),
-        one.why,
-        expect,
-    );
+    let name = name_of_path(&one.template);
+    probed.declare(&name, Operation::Http(operation), one.why, expect);
 }
 
 #[cfg(test)]
