@@ -5,12 +5,12 @@ use std::path::Path;
 
 use crate::error::HistoryError;
 use crate::files::read;
-use crate::import::traces::{self, ImportedTrace};
+use crate::import::traces;
 pub use crate::load::Beside;
 use crate::load::{StoredRuns, TrendInput, load};
 use crate::runs::{Column, failure, judge_runs, timeline};
-use crate::trace::JudgedTrace;
 pub use crate::trace::RUNS_SOURCE;
+use crate::trace::{JudgedTrace, LeftOut};
 use crate::trend::{TrendQuery, assemble};
 use wirebench_record::history::{FACTS, Facts, StoredMetric, StoredRun, StoredSeries};
 use wirebench_record::site::Level;
@@ -52,7 +52,7 @@ pub struct SourceTimeline {
 // The levels of a trace's values, for charts.
 
 /// The values of one trace.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TraceValues {
     /// The index of its source in [`FollowedHistory::timelines`].
     pub timeline: usize,
@@ -95,16 +95,19 @@ pub(super) fn followed(loaded: TrendInput, facts: Facts, query: &TrendQuery) -> 
     // Imported values have no metric that could be asked for.
     for (name, imported) in loaded.imported.iter().filter(|_| query.metric.is_none()) {
         for suite in &imported.suites {
-            let suite = traces::of_suite(name, suite, query);
-            for imported in suite.traces {
-                let (trace, its_values) = imported_values(imported, timelines.len(), suite.timeline.pushes.len());
+            let source = format!("imported/{name}: {}", suite.name);
+            let (pushes, judged) = traces::of_suite(&source, suite, query);
+            for (trace, its_values) in judged {
                 traces.push(trace);
-                values.push(its_values);
+                values.push(TraceValues {
+                    timeline: timelines.len(),
+                    ..its_values
+                });
             }
             timelines.push(SourceTimeline {
-                source: suite.source,
+                source,
                 repository: imported.repository.clone(),
-                pushes: suite.timeline.pushes,
+                pushes,
                 ..SourceTimeline::default()
             });
         }
@@ -145,7 +148,11 @@ fn facts(history: &Path, skipped: &mut Vec<String>) -> Facts {
 }
 
 /// The trace and the values of a metric of the stored runs.
-pub(super) fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &StoredRuns) -> (Trace, TraceValues) {
+pub(super) fn stored_values(
+    (trace, wild): JudgedTrace,
+    columns: &[Column],
+    stored: &StoredRuns,
+) -> (Trace, TraceValues) {
     let spread = |part: fn(&StoredMetric) -> &[f64]| -> Vec<f64> {
         let at = |(month, index): &(usize, usize)| part(columns[*month]?.1?).get(*index).copied();
         let values: Vec<f64> = stored.order.iter().map(|place| at(place).unwrap_or(f64::NAN)).collect();
@@ -158,51 +165,25 @@ pub(super) fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &St
         let (series, _) = columns[*month]?;
         Some((place, failure(series, *index)?.to_owned()))
     };
-    let failures = stored.order.iter().enumerate().filter_map(failed);
+    let failures = stored.order.iter().enumerate().filter_map(failed).collect();
     let values = TraceValues {
         timeline: 0,
-        failures: with_wild(failures, judged.wild),
+        failures: with_wild(failures, wild),
         values: spread(|column| &column.values),
-        ratios: match judged.trace.basis {
+        ratios: match trace.basis {
             Basis::Ratio => spread(|column| &column.ratios),
             Basis::Value => Vec::new(),
         },
         half_permille: spread(|column| &column.half_permille),
     };
-    (judged.trace, values)
+    (trace, values)
 }
 
 /// The reasons by place, including those of wild values.
-fn with_wild(reasons: impl Iterator<Item = (usize, String)>, wild: Vec<(usize, String)>) -> Vec<(usize, String)> {
-    let mut reasons: Vec<_> = reasons.chain(wild).collect();
+pub(super) fn with_wild(mut reasons: LeftOut, wild: LeftOut) -> LeftOut {
+    reasons.extend(wild);
     reasons.sort_by_key(|(place, _)| *place);
     reasons
-}
-
-/// The trace and the values of an imported series.
-fn imported_values(imported: ImportedTrace, timeline: usize, places: usize) -> (Trace, TraceValues) {
-    let mut values = vec![f64::NAN; places];
-    for (place, value) in imported.values {
-        values[place] = value;
-    }
-    let refused = (imported.refused.into_iter())
-        .map(|(place, written)| (place, format!("{} is kept and not judged", shortened(&written))));
-    let values = TraceValues {
-        timeline,
-        values,
-        ratios: Vec::new(),
-        half_permille: Vec::new(),
-        failures: with_wild(refused, imported.judged.wild),
-    };
-    (imported.judged.trace, values)
-}
-
-/// Shortens a text to 40 characters.
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= 40 {
-        return text.to_owned();
-    }
-    text.chars().take(39).chain(['…']).collect()
 }
 
 impl TraceValues {

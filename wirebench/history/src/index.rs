@@ -1,13 +1,13 @@
 //! Monthly summaries: written anew for the months whose set of run files has changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use crate::error::HistoryError;
 use crate::files::{MonthFiles, json_files, json_line, month_file, months, read, read_month, replace};
 use crate::summarise::Columns;
-use wirebench_record::history::Month;
+use wirebench_record::history::{Month, StoredRun};
 use wirebench_record::run::{self, Run};
 
 /// Which months are summarised again.
@@ -41,7 +41,7 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
     let months = months(history)?;
     for files in &months {
         let current = read_month(&month_file(history, &files.month)).ok();
-        if which == Months::Changed && current.as_ref().is_some_and(|month| is_current(month, &lengths(files))) {
+        if which == Months::Changed && current.as_ref().is_some_and(|month| is_current(month, files)) {
             done.current += 1;
             continue;
         }
@@ -61,19 +61,14 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
 }
 
 /// True if a summary is up to date with the run files of its month: none was added, removed or changed in length (files are
-/// never changed, but may be truncated). `files` has the length of each file in bytes, by name.
-pub fn is_current(month: &Month, files: &BTreeMap<String, u64>) -> bool {
-    let names: BTreeSet<&str> = month.runs.iter().map(|run| run.file.as_str()).collect();
-    names.len() == files.len()
-        && month.runs.iter().all(|run| {
-            let length = files.get(&run.file);
-            length.is_some_and(|length| run.bytes.is_none_or(|bytes| bytes == *length))
-        })
-}
-
-fn lengths(files: &MonthFiles) -> BTreeMap<String, u64> {
-    let length = |name: &String| length(&files.folder.join(name)).unwrap_or(0);
-    files.names.iter().map(|name| (name.clone(), length(name))).collect()
+/// never changed, but may be truncated).
+fn is_current(month: &Month, files: &MonthFiles) -> bool {
+    let names: BTreeSet<&String> = month.runs.iter().map(|run| &run.file).collect();
+    let has_length = |run: &StoredRun| {
+        let length = || length(&files.folder.join(&run.file));
+        run.bytes.is_none_or(|bytes| length() == Some(bytes))
+    };
+    names.into_iter().eq(&files.names) && month.runs.iter().all(has_length)
 }
 
 fn length(file: &Path) -> Option<u64> {

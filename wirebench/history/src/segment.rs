@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::trace::{Point, Timeline, UnjudgedTrace};
+use crate::trace::{LeftOut, Point, Timeline, UnjudgedTrace};
 use crate::trend::TrendQuery;
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
@@ -18,14 +18,6 @@ const NEAR: usize = 5;
 /// The share of values whose processor may differ before and after a step.
 const LARGEST_MIX_CHANGE: f64 = 0.5;
 
-/// The result of judging a segment.
-pub(super) struct JudgedSegment {
-    /// `None` if all of its values are left out.
-    pub(super) segment: Option<Segment>,
-    /// Places of wild values that are left out, and the reasons.
-    pub(super) wild: Vec<(usize, String)>,
-}
-
 /// What a detector finds in the values of a segment.
 struct Detected {
     steps: Vec<change_point::ChangePoint>,
@@ -36,14 +28,15 @@ struct Detected {
     comparable: Vec<bool>,
 }
 
-/// Judges the points of one context, of which there is at least one.
+/// Judges the points of one context, of which there is at least one: the segment, unless all of its values are left out, and the
+/// wild values that are.
 pub(super) fn judge(
     unjudged: &UnjudgedTrace,
     points: &[Point],
     timeline: &Timeline,
     query: &TrendQuery,
     broken_by: Option<String>,
-) -> JudgedSegment {
+) -> (Option<Segment>, LeftOut) {
     let counted = unjudged.metric.is_some_and(Metric::is_counted);
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     // Counts are exact: none of them is a measurement error.
@@ -62,7 +55,7 @@ pub(super) fn judge(
         .filter(|(_, judged)| **judged == Judged::Kept);
     let points: Vec<Point> = points.map(|(point, _)| *point).collect();
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return JudgedSegment { segment: None, wild };
+        return (None, wild);
     };
     let push = |point: &Point| timeline.pushes[point.place].clone();
     let detected = if counted {
@@ -84,10 +77,7 @@ pub(super) fn judge(
         change_points: change_points.collect(),
         noise: detected.noise,
     };
-    JudgedSegment {
-        segment: Some(segment),
-        wild,
-    }
+    (Some(segment), wild)
 }
 
 fn left_out_because(judged: Judged) -> Option<String> {

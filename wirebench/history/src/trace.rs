@@ -88,10 +88,8 @@ pub(super) struct UnjudgedTrace<'a> {
     pub(super) points: Vec<Point<'a>>,
 }
 
-/// A judged trace.
-#[derive(Debug)]
-pub(super) struct JudgedTrace {
-    pub(super) trace: Trace,
-    /// Places of wild values that are left out, and the reasons.
-    pub(super) wild: Vec<(usize, String)>,
-}
+/// A judged trace, and its wild values, which are left out.
+pub(super) type JudgedTrace = (Trace, LeftOut);
+
+/// Places without a judged value, and the reasons.
+pub(super) type LeftOut = Vec<(usize, String)>;

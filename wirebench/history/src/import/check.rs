@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::value::RawValue;
 
-use crate::import::unit::{ConcludedDirection, conclude, trimmed};
+use crate::import::unit::{conclude, trimmed};
 use wirebench_record::imported::{ImportedSeries, Suite};
 
 /// The name of a quantile, such as `p50`, `p99`, `p99.9` or `p999`, as a word in the name of a series.
@@ -51,10 +51,10 @@ pub fn check(suite: &mut Suite) {
 fn direction(series: &mut ImportedSeries, tool: Option<&str>) {
     let mut own: Vec<&str> = series.units.iter().map(|from| trimmed(&from.unit)).collect();
     own.dedup();
-    let concluded: Vec<ConcludedDirection> = own.iter().map(|unit| conclude(unit, tool)).collect();
-    let Some(last) = concluded.last() else { return };
-    (series.better, series.better_because) = if concluded.iter().all(|one| one.better == last.better) {
-        (last.better, last.because.clone())
+    let mut concluded = own.into_iter().rev().map(|unit| conclude(unit, tool));
+    let Some(newest) = concluded.next() else { return };
+    (series.better, series.better_because) = if concluded.all(|(better, _)| better == newest.0) {
+        newest
     } else {
         (None, "its units disagree".into())
     };

@@ -51,7 +51,7 @@ impl NotImported {
 
 #[derive(Deserialize)]
 struct File<'a> {
-    #[serde(default, rename = "repoUrl")]
+    #[serde(rename = "repoUrl")]
     repo_url: Option<String>,
     #[serde(borrow, deserialize_with = "entries")]
     entries: Vec<(String, Vec<Run<'a>>)>,
@@ -61,9 +61,7 @@ struct File<'a> {
 struct Run<'a> {
     #[serde(borrow)]
     commit: Commit<'a>,
-    #[serde(default)]
     date: Option<f64>,
-    #[serde(default)]
     tool: Option<String>,
     #[serde(borrow)]
     benches: Vec<Bench<'a>>,
@@ -73,17 +71,13 @@ struct Run<'a> {
 struct Commit<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
-    #[serde(default)]
     timestamp: Option<String>,
-    #[serde(default)]
     message: Option<String>,
-    #[serde(default)]
     author: Option<Author>,
 }
 
 #[derive(Deserialize)]
 struct Author {
-    #[serde(default)]
     name: Option<String>,
 }
 
@@ -93,7 +87,6 @@ struct Bench<'a> {
     name: Cow<'a, str>,
     #[serde(borrow)]
     value: &'a RawValue,
-    #[serde(default)]
     unit: Option<String>,
 }
 

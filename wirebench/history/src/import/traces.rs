@@ -1,59 +1,37 @@
 //! Judges imported suites: a trace for each series.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
+use crate::follow::{TraceValues, with_wild};
 use crate::import::check::sound_values;
 use crate::import::unit::{is_time, scale, trimmed};
 use crate::judge::judge;
 use crate::segment::NearZero;
-use crate::trace::{Context, JudgedTrace, Point, Timeline, UnjudgedTrace};
+use crate::trace::{Context, Point, Timeline, UnjudgedTrace};
 use crate::trend::TrendQuery;
 use wirebench_record::imported::{ImportedRun, ImportedSeries, Suite, UnitFrom};
 use wirebench_record::metric::Better;
-use wirebench_record::trend::{Basis, Push};
+use wirebench_record::trend::{Basis, Push, Trace};
 
 /// A series with a larger share of invalid values is not judged.
 const MOST_REFUSED_PERCENT: usize = 20;
 
-/// The traces of a suite.
-#[derive(Debug)]
-pub(crate) struct SuiteTraces {
-    /// `imported/NAME: SUITE`.
-    pub(crate) source: String,
-    /// Its runs, in commit order.
-    pub(crate) timeline: Timeline,
-    /// Its series with at least one valid value.
-    pub(crate) traces: Vec<ImportedTrace>,
-}
-
-/// A judged series of a suite.
-#[derive(Debug)]
-pub(crate) struct ImportedTrace {
-    pub(crate) judged: JudgedTrace,
-    /// Its valid values, with their places.
-    pub(crate) values: Vec<(usize, f64)>,
-    /// Its invalid values as they are written, with their places.
-    pub(crate) refused: Vec<(usize, String)>,
-}
-
-/// Judges the selected series of a suite.
-pub(crate) fn of_suite(name: &str, suite: &Suite, query: &TrendQuery) -> SuiteTraces {
+/// Judges the selected series of a suite: its runs in commit order, and each series that has a valid value. `source` is
+/// `imported/NAME: SUITE`.
+pub(crate) fn of_suite(source: &str, suite: &Suite, query: &TrendQuery) -> (Vec<Push>, Vec<(Trace, TraceValues)>) {
     let order = commit_order(&suite.runs);
     let timeline = Timeline::new(order.iter().map(|run| push(&suite.runs[*run])).collect(), Vec::new());
-    let source = format!("imported/{name}: {}", suite.name);
     let series: Vec<&ImportedSeries> = suite
         .series
         .iter()
         .filter(|series| series.occurrence == 1 && query.selects(&series.name))
         .collect();
-    let judged = (series.par_iter()).map(|series| judge_series(&source, suite, series, &order, &timeline, query));
+    let judged = (series.par_iter()).map(|series| judge_series(source, series, &order, &timeline, query));
     let traces = judged.collect::<Vec<_>>().into_iter().flatten().collect();
-    SuiteTraces {
-        source,
-        timeline,
-        traces,
-    }
+    (timeline.pushes, traces)
 }
 
 /// The indices of the runs in commit order. A run without a commit time is placed by the time of measuring.
@@ -87,31 +65,29 @@ fn push(run: &ImportedRun) -> Push {
 /// Judges a series; `None` if it has no valid value.
 fn judge_series(
     source: &str,
-    suite: &Suite,
     series: &ImportedSeries,
     order: &[usize],
     timeline: &Timeline,
     query: &TrendQuery,
-) -> Option<ImportedTrace> {
-    let mut values: Vec<Option<f64>> = vec![None; suite.runs.len()];
-    for (run, value) in sound_values(series) {
-        values[run] = Some(value);
-    }
+) -> Option<(Trace, TraceValues)> {
+    let sound: HashMap<usize, f64> = sound_values(series).collect();
+    let mut values = vec![f64::NAN; order.len()];
     let units = units(series);
     let newest = units.last().map_or(1.0, |unit| unit.factor);
-    let (mut points, mut refused, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut points, mut failures, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for (place, run) in order.iter().enumerate() {
         let Some(written) = &series.values[*run] else { continue };
-        let Some(value) = values[*run] else {
-            refused.push((place, written.get().to_owned()));
+        let Some(value) = sound.get(run).copied() else {
+            failures.push((place, format!("{} is kept and not judged", shortened(written.get()))));
             left_out.push((place, None, format!("{} is no value that can be judged", written.get())));
             continue;
         };
         let unit = units.partition_point(|unit| unit.from <= *run).saturating_sub(1);
         let unit = units.get(unit);
+        values[place] = unit.map_or(value, |unit| value * (unit.factor / newest));
         points.push(Point {
             place,
-            value: unit.map_or(value, |unit| value * (unit.factor / newest)),
+            value: values[place],
             half: None,
             context: Context {
                 digest: "",
@@ -134,15 +110,28 @@ fn judge_series(
         } else {
             NearZero::Value
         },
-        not_judged: too_many_refused(refused.len(), points.len() + refused.len()),
+        not_judged: too_many_refused(failures.len(), points.len() + failures.len()),
         left_out,
         points,
     };
-    (!unjudged.points.is_empty()).then(|| ImportedTrace {
-        judged: judge(&unjudged, timeline, query),
-        values: unjudged.points.iter().map(|point| (point.place, point.value)).collect(),
-        refused,
-    })
+    if unjudged.points.is_empty() {
+        return None;
+    }
+    let (trace, wild) = judge(&unjudged, timeline, query);
+    let values = TraceValues {
+        values,
+        failures: with_wild(failures, wild),
+        ..TraceValues::default()
+    };
+    Some((trace, values))
+}
+
+/// Shortens a text to 40 characters.
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        return text.to_owned();
+    }
+    text.chars().take(39).chain(['…']).collect()
 }
 
 /// A unit of a series.

@@ -52,22 +52,13 @@ pub(super) fn is_time(unit: &str) -> bool {
     scale(unit).dimension.starts_with("time/")
 }
 
-/// The better direction, and the evidence for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ConcludedDirection {
-    /// `None` if unknown.
-    pub(super) better: Option<Better>,
-    /// For people.
-    pub(super) because: String,
-}
-
 /// The unit up to its first tab or line break.
 pub(super) fn trimmed(unit: &str) -> &str {
     unit.split(['\t', '\n', '\r']).next().unwrap_or_default().trim()
 }
 
-/// Concludes the better direction of a series with this unit, measured by this tool.
-pub(super) fn conclude(unit: &str, tool: Option<&str>) -> ConcludedDirection {
+/// Concludes the better direction of a series with this unit, measured by this tool, and names the evidence.
+pub(super) fn conclude(unit: &str, tool: Option<&str>) -> (Option<Better>, String) {
     let unit = trimmed(unit);
     let tool = tool.unwrap_or_default();
     let of_tool = match tool {
@@ -85,10 +76,7 @@ pub(super) fn conclude(unit: &str, tool: Option<&str>) -> ConcludedDirection {
         (None, None) if unit.is_empty() => "there is no unit".into(),
         (None, None) => format!("unit \"{unit}\" is not known"),
     };
-    ConcludedDirection {
-        better: of_unit.or(of_tool),
-        because,
-    }
+    (of_unit.or(of_tool), because)
 }
 
 /// Rates are better higher; times, sizes and counts of costs are better lower.
@@ -136,7 +124,7 @@ mod direction_tests {
     use super::*;
 
     fn better(unit: &str, tool: Option<&str>) -> Option<Better> {
-        conclude(unit, tool).better
+        conclude(unit, tool).0
     }
 
     #[test]
@@ -174,13 +162,13 @@ mod direction_tests {
         assert_eq!(better("points", Some("customBiggerIsBetter")), Some(Better::Higher));
         assert_eq!(better("extra/op", Some("go")), None);
         assert_eq!(better("", None), None);
-        assert!(conclude("extra/op", Some("go")).because.contains("extra/op"));
+        assert!(conclude("extra/op", Some("go")).1.contains("extra/op"));
     }
 
     #[test]
     fn where_unit_and_tool_contradict_each_other_the_unit_wins_and_it_is_said() {
-        let found = conclude("ms", Some("customBiggerIsBetter"));
-        assert_eq!(found.better, Some(Better::Lower));
-        assert!(found.because.contains("although the tool is customBiggerIsBetter"));
+        let (better, because) = conclude("ms", Some("customBiggerIsBetter"));
+        assert_eq!(better, Some(Better::Lower));
+        assert!(because.contains("although the tool is customBiggerIsBetter"));
     }
 }
