@@ -4,6 +4,7 @@ use std::env;
 
 use crate::names::log_safe;
 use crate::{Refusal, refuse};
+use wirebench_record::names::is_repository;
 
 /// The addresses of the API and the repository, and the token.
 #[derive(Clone)]
@@ -30,8 +31,7 @@ impl Access {
         let Some(repository) = given("GITHUB_REPOSITORY") else {
             refuse!("GITHUB_REPOSITORY is not set: run this command in a workflow, or set it to owner/name");
         };
-        let words = repository.split_once('/');
-        if !words.is_some_and(|(owner, name)| is_word(owner) && is_word(name)) {
+        if !is_repository(&repository) {
             let found = log_safe(&repository);
             refuse!("GITHUB_REPOSITORY: expected owner/name, found {found}");
         }
@@ -55,12 +55,6 @@ impl Access {
     pub fn run_page(&self, run: u64) -> String {
         format!("{}/{}/actions/runs/{run}", self.server, self.repository)
     }
-}
-
-/// A part of a repository's name.
-fn is_word(text: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    (1..=100).contains(&text.len()) && text.chars().all(allowed) && text.chars().any(|c| c != '.')
 }
 
 /// Base addresses are https, or http on this machine: a token is never sent in the open.
@@ -108,14 +102,6 @@ mod tests {
             "",
         ] {
             assert!(address("X", bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn names_of_repositories_lead_nowhere_else() {
-        assert!(is_word("octo-org") && is_word(".github"));
-        for bad in ["", "..", "a/b", "a%2fb", "a b"] {
-            assert!(!is_word(bad), "{bad}");
         }
     }
 }

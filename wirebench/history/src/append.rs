@@ -9,6 +9,7 @@ use crate::error::HistoryError;
 use crate::files::{json_line, runs_folder, write_once};
 use wirebench_record::counts::SHOWN_FUNCTIONS;
 use wirebench_record::metric::Metric;
+use wirebench_record::names::is_run;
 use wirebench_record::run::{Run, Variant};
 
 pub use crate::files::Written;
@@ -72,8 +73,7 @@ fn file_of(history: &Path, run: &Run, admit: Admit) -> Result<PathBuf, String> {
     if run.series.iter().any(|series| series.injected_burn_ns.is_some()) {
         return Err("CPU time was burnt in it on purpose, by a self-test".into());
     }
-    let is_id_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    if run.id.is_empty() || !run.id.bytes().all(is_id_byte) {
+    if !is_run(&run.id) {
         return Err("its id may hold letters, digits and hyphens only".into());
     }
     let started: Timestamp = run

@@ -46,6 +46,15 @@ pub fn is_profile(text: &str) -> bool {
     is(text, 100, |c| c.is_alphanumeric() || " ._-+".contains(c))
 }
 
+/// `owner/name` of a repository on GitHub: each part of letters, digits and `.`, `_`, `-`, and not of full stops alone.
+pub fn is_repository(text: &str) -> bool {
+    let is_part = |part: &str| {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        (1..=100).contains(&part.len()) && part.chars().all(allowed) && part.contains(|c| c != '.')
+    };
+    text.split('/').count() == 2 && text.split('/').all(is_part)
+}
+
 /// Hex digits of a commit, all of them or the first ones.
 pub fn is_commit(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_hexdigit())
@@ -141,6 +150,14 @@ mod tests {
 
     const RUN: &str = include_str!("../../../results/reference/run.json");
     const GOLDEN: &str = include_str!("../../cli/tests/golden/comparison/regressed.json");
+
+    #[test]
+    fn names_of_repositories_lead_nowhere_else() {
+        assert!(is_repository("octo-org/.github"));
+        for bad in ["", "..", "a", "a/", "/b", "../b", "a/..", "a/b/c", "a/b%2fc", "a/b c"] {
+            assert!(!is_repository(bad), "{bad}");
+        }
+    }
 
     fn nasty() -> [&'static str; 12] {
         [

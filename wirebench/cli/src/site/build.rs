@@ -17,6 +17,7 @@ use wirebench_history::follow::{Beside, FollowedHistory, RUNS_SOURCE, follow};
 use wirebench_history::trend::{NEWEST, TrendQuery};
 use wirebench_present::site::{Built, Input, MorePage, build, is_own_page};
 use wirebench_record::history::{CommitInfo, Released};
+use wirebench_record::names::is_repository;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -169,7 +170,7 @@ fn commits_not_measured(followed: &FollowedHistory, project: Option<&Path>) -> O
 
 /// The repository on GitHub: of the arguments, else of the history, else of the project if the history is its own.
 fn repository_of(args: &Args, followed: &FollowedHistory, project: Option<&Path>) -> Option<String> {
-    let recorded = || (followed.facts.repository.clone()).filter(|name| repository(name).is_ok());
+    let recorded = || (followed.facts.repository.clone()).filter(|name| is_repository(name));
     let own = || project.filter(|_| is_own(followed)).and_then(git::github);
     args.repository.clone().or_else(recorded).or_else(own)
 }
@@ -197,14 +198,8 @@ fn more_page(page: &str) -> anyhow::Result<MorePage> {
     })
 }
 
-/// Parses `owner/name` by GitHub's rules.
 fn repository(text: &str) -> Result<String, String> {
-    let fits = |part: &str| {
-        let letters = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        !part.is_empty() && part.len() <= 100 && part.chars().all(letters) && !part.starts_with('.')
-    };
-    match text.split_once('/') {
-        Some((owner, name)) if fits(owner) && fits(name) => Ok(text.to_owned()),
-        _ => Err("expected OWNER/NAME".into()),
-    }
+    is_repository(text)
+        .then(|| text.to_owned())
+        .ok_or_else(|| "expected OWNER/NAME".into())
 }

@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::import::check::check;
 use wirebench_record::imported::{Imported, ImportedRun, ImportedSeries, SCHEMA, Suite, UnitFrom};
+use wirebench_record::names::is_repository;
 
 /// Numbers of JavaScript that JSON does not have.
 const LITERALS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
@@ -136,13 +137,7 @@ pub fn parse(text: &str) -> Result<Imported, NotImported> {
 fn repository(url: &str) -> Option<String> {
     let path = url.trim().strip_prefix("https://github.com/")?.trim_end_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
-    let (owner, name) = path.split_once('/')?;
-    let is_name = |part: &str, more: &str| {
-        (1..=100).contains(&part.len())
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
-            && !part.starts_with(['-', '.'])
-    };
-    (is_name(owner, "-") && is_name(name, "-._")).then(|| path.to_owned())
+    is_repository(path).then(|| path.to_owned())
 }
 
 /// The first line of a text, without invisible characters; `None` if nothing is left.
