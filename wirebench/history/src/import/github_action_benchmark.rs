@@ -16,8 +16,6 @@ use crate::import::check::check;
 use wirebench_record::imported::{Imported, ImportedRun, ImportedSeries, SCHEMA, Suite, UnitFrom};
 use wirebench_record::names::is_repository;
 
-/// Numbers of JavaScript that JSON does not have.
-const LITERALS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 /// The most values of a file: a thousand runs of five hundred benchmarks.
 const MOST_VALUES: usize = 500_000;
 /// The most characters of a message or a name that are kept.
@@ -115,8 +113,7 @@ fn entries<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Vec<Run<'d
 pub fn parse(text: &str) -> Result<Imported, NotImported> {
     let start = object(text)?;
     let data = text[start..].trim_end().trim_end_matches(';');
-    let (data, quoted) = quote_literals(data);
-    let file: File = serde_json::from_str(&data).map_err(|error| error_of(text, start, &data, &quoted, &error))?;
+    let file: File = serde_json::from_str(data).map_err(|error| error_of(text, start, data, &error))?;
     within_bounds(&file)?;
     if file.entries.iter().all(|(_, runs)| runs.is_empty()) {
         let message = "holds no runs: its \"entries\" are empty, so there is nothing to import; is it the file that the benchmark's job writes?";
@@ -222,49 +219,16 @@ fn object(text: &str) -> Result<usize, NotImported> {
     }
 }
 
-/// Quotes `NaN` and infinities, which JSON does not have: the check then refuses them. Returns also the
-/// positions in the original text of the literals that were quoted.
-fn quote_literals(data: &str) -> (Cow<'_, str>, Vec<usize>) {
-    let (mut out, mut quoted, mut copied) = (String::new(), Vec::new(), 0);
-    let (mut in_string, mut escaped) = (false, false);
-    for (at, byte) in data.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'N' | b'I' | b'-' if !in_string => {
-                let literal = LITERALS.iter().find(|literal| data[at..].starts_with(**literal));
-                if let Some(literal) = literal.filter(|_| at >= copied) {
-                    out.push_str(&data[copied..at]);
-                    out.extend(["\"", literal, "\""]);
-                    copied = at + literal.len();
-                    quoted.push(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    if quoted.is_empty() {
-        return (Cow::Borrowed(data), quoted);
-    }
-    out.push_str(&data[copied..]);
-    (Cow::Owned(out), quoted)
-}
-
-/// The error of the file, whose object begins at `start`, for an error in `data`, in which quotes were added at `quoted`.
-fn error_of(text: &str, start: usize, data: &str, quoted: &[usize], error: &serde_json::Error) -> NotImported {
+/// The error of the file, whose object begins at `start`, for an error in that object.
+fn error_of(text: &str, start: usize, data: &str, error: &serde_json::Error) -> NotImported {
     if error.is_eof() {
         return NotImported::cut_off(text.len());
     }
     let lines_before = data.split_inclusive('\n').take(error.line().saturating_sub(1));
     let at = lines_before.map(str::len).sum::<usize>() + error.column();
-    let quoted_before = quoted.iter().enumerate();
-    let quoted_before = quoted_before
-        .take_while(|(number, quote)| **quote + 2 * number < at)
-        .count();
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
-    NotImported::other_format(start + at.saturating_sub(2 * quoted_before), message)
+    NotImported::other_format(start + at, message)
 }
 
 fn suite(name: String, runs: Vec<Run>) -> Suite {
