@@ -73,7 +73,6 @@ pub struct Runtime {
     /// The names of its program files, without a version at the end; `go` is any program that the Go compiler made.
     pub programs: Vec<String>,
     /// For a compiled language: callgrind counts, not the runtime, so there is no `normalise.jq`.
-    #[serde(default)]
     pub callgrind: Option<UnderCallgrind>,
     /// What the runtime counts, in the singular.
     #[serde(default)]
@@ -87,7 +86,6 @@ pub struct Runtime {
     /// The environment variables that make a program count.
     pub env: BTreeMap<String, String>,
     /// For code that is made at run time: how perf learns the names of its functions.
-    #[serde(default)]
     pub perf: Option<UnderPerf>,
 }
 
