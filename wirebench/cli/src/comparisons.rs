@@ -7,6 +7,7 @@ use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value;
 
 use crate::outcome::UsageError;
+use crate::reports;
 use wirebench_record::comparison::{Comparison, SCHEMA, SCHEMA_V1};
 
 /// The name of a comparison's file in a run's folder.
@@ -67,7 +68,7 @@ pub(crate) fn read_if_any(folder: &Path) -> anyhow::Result<Option<Comparison>> {
 pub(crate) fn write(comparison: &Comparison, file: &Path) -> anyhow::Result<()> {
     let mut text = serde_json::to_vec_pretty(comparison)?;
     text.push(b'\n');
-    fs::write(file, text).with_context(|| format!("{}: cannot be written", file.display()))
+    reports::write_file(file, text)
 }
 
 #[cfg(test)]

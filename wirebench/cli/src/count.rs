@@ -81,10 +81,7 @@ struct Line<'a> {
 }
 
 fn line(series: &Series) -> Line<'_> {
-    let of = |variant| {
-        let counts = series.counts.iter().find(|counts| counts.variant == variant);
-        counts.map(figures)
-    };
+    let of = |variant| series.counts_of(variant).map(figures);
     Line {
         series: &series.id,
         candidate: of(Variant::Candidate).unwrap_or_default(),

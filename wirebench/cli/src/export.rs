@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use crate::folders::Root;
 use crate::outcome::Outcome;
-use crate::runs;
+use crate::{reports, runs};
 use wirebench_present::report::github_action_benchmark::suite;
 use wirebench_record::metric::Better;
 
@@ -46,8 +46,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     ] {
         let file = args.out.join(format!("{name}.json"));
         let entries = suite(&run, better);
-        fs::write(&file, serde_json::to_vec_pretty(&entries)?)
-            .with_context(|| format!("{}: cannot be written", file.display()))?;
+        reports::write_file(&file, serde_json::to_vec_pretty(&entries)?)?;
         println!("{} {} values", file.display(), entries.len());
     }
     Ok(Outcome::Done)

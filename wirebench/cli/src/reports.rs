@@ -20,7 +20,7 @@ pub(crate) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()>
         Some(gnuplot) => charts::draw(run, &gnuplot, &folder.join("charts"))?,
         None => Vec::new(),
     };
-    write_file(&folder.join("report.md"), &markdown::render(run, &charts))?;
+    write_file(&folder.join("report.md"), markdown::render(run, &charts))?;
     write_page(run, None, folder)
 }
 
@@ -36,17 +36,18 @@ pub(crate) fn gnuplot(root: &Path, lack: &str) -> Option<PathBuf> {
 
 /// Writes comparison.md, and report.html with the comparison, next to comparison.json.
 pub(crate) fn write_comparison(run: &Run, comparison: &Comparison, folder: &Path) -> anyhow::Result<()> {
-    write_file(&folder.join("comparison.md"), &comparison::markdown::render(comparison))?;
+    write_file(&folder.join("comparison.md"), comparison::markdown::render(comparison))?;
     write_page(run, Some(comparison), folder)
 }
 
 /// Writes report.html: the comparison, if there is one, then the run.
 fn write_page(run: &Run, comparison: Option<&Comparison>, folder: &Path) -> anyhow::Result<()> {
-    write_file(&folder.join("report.html"), &site::report(run, comparison)?)
+    write_file(&folder.join("report.html"), site::report(run, comparison)?)
 }
 
-fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(file, text).with_context(|| format!("{}: cannot be written", file.display()))
+/// Writes a file; an error names it.
+pub(crate) fn write_file(file: &Path, content: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    fs::write(file, content).with_context(|| format!("{}: cannot be written", file.display()))
 }
 
 /// Prints the table of a run on stdout and the paths of its files on stderr, as far as they are there.

@@ -1,9 +1,6 @@
 //! `wirebench selftest`: how often the verdict is wrong, on this machine or on recorded rounds.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-
-use anyhow::Context as _;
 
 use crate::flags::{LockArgs, SelectionArgs, SideArgs};
 use crate::folders::Root;
@@ -72,8 +69,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         }
         let totals = replayed(args, &measured.run, 0.0, &rules)?;
         let file = measured.folder.join("selftest.json");
-        let text = serde_json::to_vec_pretty(&totals)?;
-        fs::write(&file, text).with_context(|| format!("{}: cannot be written", file.display()))?;
+        reports::write_file(&file, serde_json::to_vec_pretty(&totals)?)?;
         print(&totals)?;
     }
     Ok(Outcome::Done)

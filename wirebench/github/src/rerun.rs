@@ -16,7 +16,6 @@ pub struct Comment {
     /// Its number.
     pub id: u64,
     /// Its text.
-    #[serde(default)]
     pub body: Option<String>,
     /// Who wrote it; null when that account is gone.
     pub user: Option<Account>,

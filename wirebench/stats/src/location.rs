@@ -1,6 +1,7 @@
 //! Location of differences: the Hodges–Lehmann estimate, its signed-rank interval, their standard deviation, and the
 //! resolvable effect.
 
+use crate::quantile::median_of_sorted;
 use crate::subset_sums::chances;
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
@@ -28,17 +29,14 @@ pub fn locate(differences: &[f64]) -> Option<Location> {
     for (i, a) in differences.iter().enumerate() {
         walsh.extend(differences[i..].iter().map(|b| f64::midpoint(*a, *b)));
     }
+    if walsh.is_empty() {
+        return None;
+    }
     walsh.sort_by(f64::total_cmp);
-    let middle = walsh.len() / 2;
-    let estimate = match walsh.len() {
-        0 => return None,
-        n if n % 2 == 1 => walsh[middle],
-        _ => f64::midpoint(walsh[middle - 1], walsh[middle]),
-    };
     let cut = |tail| signed_rank_cut(differences.len(), tail);
     let two = cut(0.025);
     Some(Location {
-        estimate,
+        estimate: median_of_sorted(&walsh),
         low: two.map(|below| walsh[below]),
         high: two.map(|below| walsh[walsh.len() - 1 - below]),
         at_most: cut(0.05).map(|below| walsh[walsh.len() - 1 - below]),

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use crate::folders::Root;
 use crate::github::variable;
 use crate::outcome::Outcome;
-use crate::{comparisons, runs};
+use crate::{comparisons, reports, runs};
 use wirebench_engine::git;
 use wirebench_github::annotations::{self, Changed, Note};
 use wirebench_present::report::comparison::functions;
@@ -97,8 +97,7 @@ fn hand_on(comparison: &Comparison, to: &Path) -> anyhow::Result<()> {
             anyhow::bail!("{folder}: holds {} already; {remedy}", name.display());
         }
     }
-    let file = to.join(comparisons::FILE);
-    fs::write(&file, serde_json::to_vec(comparison)?).with_context(|| format!("{}: cannot be written", file.display()))
+    reports::write_file(&to.join(comparisons::FILE), serde_json::to_vec(comparison)?)
 }
 
 /// The outputs of the step: `verdict=`, `run=` and `report=`, each on a line.
@@ -127,10 +126,7 @@ fn output(name: &str, value: Option<&str>) -> anyhow::Result<String> {
 /// Workflow commands `::warning file=…,line=…::…` for functions that cost more than before and whose line the change
 /// touches, as the second stage notes them; none if a side has no commit, or the project is in no repository.
 fn warnings(comparison: &Comparison, root: &Path) -> Vec<String> {
-    let commit = |side: &Side| {
-        let commit = side.revision.commit.clone()?;
-        commit.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(commit)
-    };
+    let commit = |side: &Side| side.revision.commit.clone();
     let sides = commit(&comparison.baseline).zip(commit(&comparison.candidate));
     let Some(((baseline, candidate), top)) = sides.zip(git::top(root)) else {
         return Vec::new();
