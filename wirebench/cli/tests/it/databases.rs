@@ -22,7 +22,7 @@ ready = {{ http = "/health" }}
 name = "store"
 command = ["sh", {postgres:?}]
 args = ["{{port}}", "{{data}}"]
-ready = {{ tcp = true }}
+ready = {{ database = "postgres" }}
 ready_timeout = "60s"
 keep = true
 
