@@ -1,7 +1,6 @@
 //! `wirebench compare`: judges a stored run again, or shows two stored runs next to each other.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
@@ -48,7 +47,6 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let comparison = match &args.runs[..] {
         [base, head] => {
             let (base, head) = (find(&root, args, base)?, find(&root, args, head)?);
-            warn_of_links(&base, &head);
             compare::across(&base, &head, &rules).map_err(anyhow::Error::msg)?
         }
         given => {
@@ -69,19 +67,6 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         reports::print_comparison(&comparison);
     }
     Ok(Outcome::Done)
-}
-
-/// Says when two runs crossed networks that are not alike. With a network on one side only, the digests differ already.
-fn warn_of_links(base: &Run, head: &Run) {
-    let Some((before, after)) = base.link().zip(head.link()) else {
-        return;
-    };
-    if !before.is_like(after) {
-        let (before, after) = (Duration::from_nanos(before.p50_ns), Duration::from_nanos(after.p50_ns));
-        log::warn!(
-            "the runs crossed different networks (ping p50 {before:?} and {after:?}): their latencies cannot be compared; measure both sides in one run"
-        );
-    }
 }
 
 /// A run named by its folder, its run.json, or its revision in the history.

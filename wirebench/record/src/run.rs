@@ -446,14 +446,6 @@ pub struct Link {
     pub lost: u64,
 }
 
-impl Link {
-    /// Whether latencies over two links can be compared: their medians differ by at most a quarter, or by at most 0.2 ms.
-    pub fn is_like(self, other: Self) -> bool {
-        let (less, more) = (self.p50_ns.min(other.p50_ns), self.p50_ns.max(other.p50_ns));
-        more - less <= (less / 4).max(200_000)
-    }
-}
-
 // The load of a series in the record.
 
 /// The load of a series, after the profile's caps.
@@ -575,24 +567,5 @@ impl Variant {
             Self::Reference => "reference",
             Self::Null => "null",
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_are_alike_within_a_quarter_or_a_fifth_of_a_millisecond() {
-        let link = |p50_ns| Link {
-            p50_ns,
-            max_ns: p50_ns,
-            sent: 20,
-            lost: 0,
-        };
-        assert!(link(100_000).is_like(link(290_000)));
-        assert!(link(10_000_000).is_like(link(12_000_000)));
-        assert!(!link(10_000_000).is_like(link(13_000_000)));
-        assert!(!link(100_000).is_like(link(10_000_000)));
     }
 }
