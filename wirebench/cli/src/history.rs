@@ -11,7 +11,7 @@ use crate::outcome::{Outcome, UsageError};
 use crate::runs;
 use wirebench_history::append::Admit;
 use wirebench_history::import::{is_name, keep, name_of};
-use wirebench_history::index::{self, Months};
+use wirebench_history::index::index;
 use wirebench_history::trend::{self, NEWEST, TrendQuery};
 use wirebench_present::report::{imported, trend as text};
 use wirebench_record::metric::Metric;
@@ -38,7 +38,7 @@ enum Verb {
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     match &args.verb {
         Verb::Append(args) => append(root, args),
-        Verb::Index(args) => index(args),
+        Verb::Index(args) => summarise(args),
         Verb::Trend(args) => trend(root, args),
         Verb::Import(args) => import(args),
     }
@@ -77,22 +77,15 @@ fn append(root: &Root, args: &AppendArgs) -> anyhow::Result<Outcome> {
 struct IndexArgs {
     /// The history's folder.
     history: PathBuf,
-    /// Every month, not only those whose files changed.
-    #[arg(long)]
-    rebuild: bool,
 }
 
-fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
-    let which = if args.rebuild { Months::All } else { Months::Changed };
+fn summarise(args: &IndexArgs) -> anyhow::Result<Outcome> {
     check_history(&args.history)?;
-    let done = index::index(&args.history, which)?;
+    let done = index(&args.history)?;
     for (month, runs) in &done.written {
         println!("{month} {runs} runs");
     }
     log::info!("{} months written, {} were current", done.written.len(), done.current);
-    for month in &done.orphans {
-        log::warn!("warning: months/{month}.json has no run files any more and is left as it is");
-    }
     Ok(report_skipped(done.skipped))
 }
 

@@ -5,19 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::HistoryError;
-use crate::files::{MonthFiles, json_files, json_line, month_file, months, read, read_month, replace};
+use crate::files::{MonthFiles, json_line, month_file, months, read, read_month, replace};
 use crate::summarise::Columns;
 use wirebench_record::history::{Month, StoredRun};
 use wirebench_record::run::{self, Run};
-
-/// Which months are summarised again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Months {
-    /// Months whose summary is out of date, because run files were added, removed or changed in length.
-    Changed,
-    /// All months.
-    All,
-}
 
 /// The result of indexing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,20 +19,17 @@ pub struct Indexed {
     pub current: usize,
     /// Run files that were skipped, with the reason.
     pub skipped: Vec<String>,
-    /// Months that have a summary but no run files; the summaries are kept.
-    pub orphans: Vec<String>,
 }
 
 /// Brings the summaries of a history up to date.
 ///
 /// # Errors
 /// If a folder cannot be read or a summary cannot be written. A broken run file is no error: it is skipped and named.
-pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
+pub fn index(history: &Path) -> Result<Indexed, HistoryError> {
     let mut done = Indexed::default();
-    let months = months(history)?;
-    for files in &months {
+    for files in &months(history)? {
         let current = read_month(&month_file(history, &files.month)).ok();
-        if which == Months::Changed && current.as_ref().is_some_and(|month| is_current(month, files)) {
+        if current.as_ref().is_some_and(|month| is_current(month, files)) {
             done.current += 1;
             continue;
         }
@@ -50,12 +38,6 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
         let file = month_file(history, &files.month);
         replace(&file, &json_line(&file, &month)?)?;
         done.written.push((files.month.clone(), month.runs.len()));
-    }
-    for summary in json_files(&history.join("months"))? {
-        let name = summary.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if !months.iter().any(|files| files.month == name) {
-            done.orphans.push(name);
-        }
     }
     Ok(done)
 }

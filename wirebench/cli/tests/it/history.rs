@@ -101,10 +101,6 @@ fn months_are_written_when_their_files_changed_and_give_the_same_trend() {
     assert_fits("history-month.v1.schema.json", &month);
     assert_eq!(place.trend(&[]).1, before);
     assert_eq!(place.run(&["history", "index", "h"]).stdout, "");
-    assert_eq!(
-        place.run(&["history", "index", "h", "--rebuild"]).stdout,
-        "2026-11 16 runs\n"
-    );
 
     place.append(&history(17, 8)[16]);
     let trend = place.run(&["history", "trend", "h"]);
