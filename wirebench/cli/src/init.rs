@@ -39,11 +39,8 @@ pub(crate) struct Args {
     /// The full commit of that action; without it, the commit that this release was built from, if known.
     #[arg(long, value_name = "SHA", value_parser = commit)]
     commit: Option<String>,
-    /// Builds and starts the programs and sends them requests; this is the default.
-    #[arg(long, overrides_with = "no_probe")]
-    probe: bool,
     /// Starts nothing: the declaration is guessed from the sources, and guesses are marked.
-    #[arg(long, overrides_with = "probe")]
+    #[arg(long)]
     no_probe: bool,
     /// Only the programs of these names or in these folders, separated by commas; may be repeated.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]

@@ -38,9 +38,8 @@ pub(crate) enum Only {
 
 /// The metric of that name.
 pub(crate) fn metric(name: &str) -> Result<Metric, String> {
-    let known = || Metric::all().chain([Metric::DriverCpu]);
-    known().find(|metric| metric.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = known().map(Metric::name).collect();
+    Metric::known().find(|metric| metric.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = Metric::known().map(Metric::name).collect();
         format!("expected one of {}", names.join(", "))
     })
 }

@@ -46,9 +46,6 @@ pub(crate) struct Args {
     /// owner/name on GitHub, for links to commits; without it, what the history or the project's remote says.
     #[arg(long, value_name = "OWNER/NAME", value_parser = repository)]
     repository: Option<String>,
-    /// How many of the newest runs get a page of their own.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    run_pages: usize,
 }
 
 pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
@@ -82,7 +79,7 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(FollowedHistory, Built)> {
     history.map_or(Ok(()), check_history)?;
     let mut followed = followed(root, &args.from, history, &below)?;
     add_commit_infos(&mut followed, project);
-    let runs = pages::paged(history, &below, &followed, project, args.run_pages)?;
+    let runs = pages::paged(history, &below, &followed, project)?;
     let repository = repository_of(args, &followed, project);
     // Pictures of pasted links have absolute addresses: without a repository none is known, and nothing would be drawn.
     let gnuplot = (repository.as_ref()).and_then(|_| {

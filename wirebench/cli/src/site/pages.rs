@@ -19,6 +19,9 @@ use wirebench_record::run::{Run, Variant};
 /// flame graphs as they lie in the run's own folder.
 const KEPT: &str = "kept";
 
+/// How many of the newest runs get a page of their own.
+const RUN_PAGES: usize = 50;
+
 /// A run that is in no history.
 pub(super) struct Local {
     pub(super) run: Run,
@@ -46,7 +49,6 @@ pub(super) fn paged(
     local: &[Local],
     followed: &FollowedHistory,
     project: Option<&Path>,
-    count: usize,
 ) -> anyhow::Result<Vec<PagedRun>> {
     let Some(line) = followed.timelines.first().filter(|line| !line.runs.is_empty()) else {
         return Ok(Vec::new());
@@ -55,7 +57,7 @@ pub(super) fn paged(
         .map(|project| Config::read(&project.join("wirebench.toml")))
         .transpose()?;
     let rules = config.as_ref().map(Rules::from).unwrap_or_default();
-    let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
+    let newest: Vec<&StoredRun> = line.runs.iter().rev().take(RUN_PAGES).collect();
     let found = newest.par_iter().filter_map(|known| one(history, local, known, &rules));
     let mut found: Vec<PagedRun> = found.collect();
     found.reverse();
