@@ -36,13 +36,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
-    // Judging needs only records. Outside a project the default margins apply.
-    let project = root.project();
-    let rules = (project.as_ref()).map_or_else(|_| Rules::default(), |project| Rules::from(&project.config));
-    let root = match project {
-        Ok(project) => project.root,
+    let (rules, root) = match root.project() {
+        Ok(project) => (project.config, project.root),
         Err(error) if args.runs.is_empty() || !error.is::<UsageError>() => return Err(error),
-        Err(_) => std::env::current_dir()?,
+        // Judging needs only records. Outside a project the default margins apply.
+        Err(_) => (Rules::default(), std::env::current_dir()?),
     };
     let comparison = match &args.runs[..] {
         [base, head] => {

@@ -21,7 +21,7 @@ pub(crate) fn judge_and_report(project: &Project, run: &Run, folder: &Path) -> a
     if run.variants.iter().all(|one| one.variant != Variant::Baseline) {
         return Ok(None);
     }
-    judge(run, &Rules::from(&project.config), folder).map(Some)
+    judge(run, &project.config, folder).map(Some)
 }
 
 /// Judges a run that has a baseline, and writes the comparison, its reports, and flame graphs of the counts that changed

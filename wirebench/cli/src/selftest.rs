@@ -54,7 +54,6 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         }
     } else {
         let project = root.project()?;
-        let rules = Rules::from(&project.config);
         let measured = run::measure(
             &project,
             &run_args(args, &project.root),
@@ -67,7 +66,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
             log::error!("error: the self-test did not measure everything: {why}");
             return Ok(Outcome::Failed);
         }
-        let totals = replayed(args, &measured.run, 0.0, &rules)?;
+        let totals = replayed(args, &measured.run, 0.0, &project.config)?;
         let file = measured.folder.join("selftest.json");
         reports::write_file(&file, serde_json::to_vec_pretty(&totals)?)?;
         print(&totals)?;

@@ -14,7 +14,7 @@ use wirebench_github::admit::{ComparedCommits, admit};
 use wirebench_github::archive::only_file;
 use wirebench_github::strict;
 use wirebench_history::import;
-use wirebench_judge::compare::{Rules, across, paired};
+use wirebench_judge::compare::{across, paired};
 use wirebench_present::site::report;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
@@ -139,9 +139,8 @@ pub fn run(bytes: &[u8]) {
     let Ok(run) = serde_json::from_slice::<Run>(bytes) else {
         return;
     };
-    let rules = Rules::from(&*RULES);
-    let comparison = paired(&run, &rules).ok();
-    let _ = across(&run, &run, &rules);
+    let comparison = paired(&run, &RULES).ok();
+    let _ = across(&run, &run, &RULES);
     let _ = (terminal::render(&run, Some(80)), markdown::render(&run, &[]));
     report(&run, comparison.as_ref()).expect("every run has a page");
 }

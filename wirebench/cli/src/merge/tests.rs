@@ -5,7 +5,7 @@ use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use wirebench_declare::Project;
 use wirebench_declare::plan::shards::Shard;
 use wirebench_engine::session::join_shards;
-use wirebench_judge::compare::{Rules, paired};
+use wirebench_judge::compare::paired;
 use wirebench_record::reason::NoSecondStage;
 use wirebench_record::run::{Round, Run, RunStatus, Series, SeriesStatus, Stage, Variant};
 
@@ -91,8 +91,7 @@ proptest! {
         prop_assert_eq!(&joined.repeat, &whole.repeat);
         prop_assert_eq!(joined.status, RunStatus::Complete);
         prop_assert_eq!(joined.shards.len(), parts.len());
-        let config = project().config;
-        let rules = Rules::from(&config);
+        let rules = project().config;
         let (mut one, mut other) = (paired(&whole, &rules).unwrap(), paired(&joined, &rules).unwrap());
         for side in [&mut one, &mut other] {
             (side.baseline.run, side.candidate.run) = (String::new(), String::new());

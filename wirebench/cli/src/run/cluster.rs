@@ -4,7 +4,7 @@ use wirebench_cluster::{LoadPods, Overlay, RunSpec, Side, fits};
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_engine::session::{NothingToMeasure, Recorded, SecondStage};
-use wirebench_judge::compare::{self, Rules};
+use wirebench_judge::compare;
 use wirebench_record::run::Variant;
 
 use super::args::Args;
@@ -79,7 +79,7 @@ pub(super) fn measure_on_cluster(project: &Project, args: &Args) -> anyhow::Resu
         return Err(NothingToMeasure.into());
     }
     let seed = args.seed();
-    let rules = Rules::from(&project.config);
+    let rules = &project.config;
     wirebench_cluster::measure(&RunSpec {
         project,
         profile: &profile.name,
@@ -100,9 +100,9 @@ pub(super) fn measure_on_cluster(project: &Project, args: &Args) -> anyhow::Resu
         keep_raw: args.keep_raw,
         budget: args.budget.unwrap_or(rules.compare.budget).0,
         second_stage: SecondStage {
-            plan: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
-            lacks_pairs: &|run, series| compare::lacks_pairs(run, &rules, series),
-            lacks_null_pairs: &|run, series| compare::lacks_null_pairs(run, &rules, series),
+            plan: &|run, left| compare::next_stage(run, rules, left, &compare::pair_costs(run)),
+            lacks_pairs: &|run, series| compare::lacks_pairs(run, rules, series),
+            lacks_null_pairs: &|run, series| compare::lacks_null_pairs(run, rules, series),
         },
     })
 }

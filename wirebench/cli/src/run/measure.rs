@@ -8,7 +8,7 @@ use crate::flags::{Only, Pin, with_flag};
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec, SecondStage, SideRequest};
-use wirebench_judge::compare::{self, Rules};
+use wirebench_judge::compare;
 use wirebench_record::run::{Run, Series, Variant};
 
 /// Measures the selected series and writes the record into the run's folder.
@@ -34,7 +34,7 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         );
     }
     let seed = args.seed();
-    let rules = Rules::from(&project.config);
+    let rules = &project.config;
     session::measure(&RunSpec {
         project,
         profile: (&profile.name, profile),
@@ -59,12 +59,12 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         lock: !args.lock.no_lock,
         budget: args.budget.unwrap_or(rules.compare.budget).0,
         second_stage: SecondStage {
-            plan: &|run, left| compare::next_stage(run, &rules, left, &compare::pair_costs(run)),
-            lacks_pairs: &|run, series| compare::lacks_pairs(run, &rules, series),
-            lacks_null_pairs: &|run, series| compare::lacks_null_pairs(run, &rules, series),
+            plan: &|run, left| compare::next_stage(run, rules, left, &compare::pair_costs(run)),
+            lacks_pairs: &|run, series| compare::lacks_pairs(run, rules, series),
+            lacks_null_pairs: &|run, series| compare::lacks_null_pairs(run, rules, series),
         },
         sampled: &|run| match args.sample_functions {
-            Sampling::Worse => compare::worth_sampling(run, &rules),
+            Sampling::Worse => compare::worth_sampling(run, rules),
             Sampling::Always => compared(run),
             Sampling::Never => Vec::new(),
         },

@@ -7,7 +7,6 @@ use anyhow::Context as _;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::{comparisons, runs};
-use wirebench_declare::project::Config;
 use wirebench_history::follow::FollowedHistory;
 use wirebench_history::run_file;
 use wirebench_judge::compare::{Rules, paired};
@@ -53,10 +52,8 @@ pub(super) fn paged(
     let Some(line) = followed.timelines.first().filter(|line| !line.runs.is_empty()) else {
         return Ok(Vec::new());
     };
-    let config = project
-        .map(|project| Config::read(&project.join("wirebench.toml")))
-        .transpose()?;
-    let rules = config.as_ref().map(Rules::from).unwrap_or_default();
+    let rules = project.map(|project| Rules::read(&project.join("wirebench.toml")));
+    let rules = rules.transpose()?.unwrap_or_default();
     let newest: Vec<&StoredRun> = line.runs.iter().rev().take(RUN_PAGES).collect();
     let found = newest.par_iter().filter_map(|known| one(history, local, known, &rules));
     let mut found: Vec<PagedRun> = found.collect();

@@ -15,8 +15,8 @@ mod sleeps;
 mod verdict;
 mod work;
 
-use wirebench_declare::compare::{Compare, Margins};
-use wirebench_declare::project::Config;
+/// The project's settings: the size of change that must be found, margins, and which metrics gate.
+pub use wirebench_declare::project::Config as Rules;
 
 pub use across::across;
 pub use paired::{lacks_null_pairs, lacks_pairs, paired};
@@ -42,32 +42,12 @@ pub const SECOND_STAGE_PAIRS: u32 = 20;
 /// The probability with which a second stage is planned to find `compare.detect`.
 pub const PLANNED_POWER: f64 = 0.95;
 
-/// The project's settings for comparing.
-#[derive(Debug, Clone, Default)]
-pub struct Rules {
-    /// The size of change that must be found.
-    pub compare: Compare,
-    /// Margins, and which metrics gate.
-    pub margins: Margins,
-}
-
-impl From<&Config> for Rules {
-    fn from(config: &Config) -> Self {
-        Self {
-            compare: config.compare.clone(),
-            margins: config.margins.clone(),
-        }
-    }
-}
-
 /// A count in the record's type.
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-impl Rules {
-    /// The size of change that rounds are planned to detect, as a difference of logarithms.
-    fn log_detect(&self) -> f64 {
-        self.compare.detect.share().ln_1p()
-    }
+/// The size of change that rounds are planned to detect, as a difference of logarithms.
+fn log_detect(rules: &Rules) -> f64 {
+    rules.compare.detect.share().ln_1p()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::compare::cell::{Cell, Estimates, pairs};
 use crate::compare::series::Gates;
 use crate::compare::{
-    ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS, count,
+    ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS, count, log_detect,
 };
 use wirebench_declare::plan::NULL_EVERY;
 use wirebench_declare::plan::budget::{self, NextStage};
@@ -48,7 +48,7 @@ pub(super) fn suspicion(cell: &Cell, estimates: &Estimates, rules: &Rules) -> Op
         return Some(Suspicion::Changed);
     }
     let bound = estimates.location.and_then(|location| location.at_most);
-    let is_open = bound.is_none_or(|bound| bound > rules.log_detect());
+    let is_open = bound.is_none_or(|bound| bound > log_detect(rules));
     (cell.margin.gate && (is_open || is_worse_around_margin(cell, estimates))).then_some(Suspicion::Unsure)
 }
 
@@ -110,7 +110,7 @@ fn need(index: usize, series: &Series, tests: usize, gates: &Gates, rules: &Rule
             need.suspicion = suspicion;
         }
         if cell.margin.gate {
-            let (detect, margin) = (rules.log_detect(), cell.log_margin());
+            let (detect, margin) = (log_detect(rules), cell.log_margin());
             let planned =
                 |sd: f64| pairs_to_resolve(detect, margin, sd * SPREAD_FACTOR, ALPHA_GATING, tests, PLANNED_POWER);
             need.rounds = need.rounds.max(estimates.sd.and_then(planned).unwrap_or(0));
