@@ -24,9 +24,6 @@ regression. It is closed when every regression is fixed or accepted.")]
 pub(super) struct Args {
     /// The history's folder.
     history: PathBuf,
-    /// How many of the newest pushes count as new. All runs of a commit are one push.
-    #[arg(long, value_name = "N", default_value_t = NEWEST)]
-    newest: usize,
     /// Print the issue's text, and write nothing.
     #[arg(long)]
     dry_run: bool,
@@ -37,7 +34,7 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         series: None,
         metric: None,
         accepted: acceptances(root)?,
-        newest: args.newest,
+        newest: NEWEST,
     };
     check_history(&args.history)?;
     let found = trend(&args.history, &question)?.trend;
