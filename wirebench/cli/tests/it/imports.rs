@@ -32,7 +32,7 @@ fn what_is_not_judged_is_counted_and_named_once_and_everything_is_kept() {
         "Bigger is better (it says): 3 runs, 6 series, 15 values, all kept",
         "lower is better, because unit \"ms\"",
         "direction unknown, no alerts, because unit \"points\" is not known",
-        "6 values not judged; first: \"parse\", run 2: \"null\" (no number)",
+        "4 values not judged; first: \"parse\", run 2: \"null\" (no number)",
         "higher is better, because tool customBiggerIsBetter",
         "lower is better, because unit \"ms\", although the tool is customBiggerIsBetter",
     ] {

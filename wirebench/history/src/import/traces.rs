@@ -1,12 +1,10 @@
 //! Judges imported suites: a trace for each series.
 
-use std::collections::HashMap;
-
 use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::follow::{TraceValues, with_wild};
-use crate::import::check::sound_values;
+use crate::import::check::sound;
 use crate::import::unit::{is_time, scale, trimmed};
 use crate::judge::judge;
 use crate::segment::NearZero;
@@ -70,14 +68,13 @@ fn judge_series(
     timeline: &Timeline,
     query: &TrendQuery,
 ) -> Option<(Trace, TraceValues)> {
-    let sound: HashMap<usize, f64> = sound_values(series).collect();
     let mut values = vec![f64::NAN; order.len()];
     let units = units(series);
     let newest = units.last().map_or(1.0, |unit| unit.factor);
     let (mut points, mut failures, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for (place, run) in order.iter().enumerate() {
         let Some(written) = &series.values[*run] else { continue };
-        let Some(value) = sound.get(run).copied() else {
+        let Some(value) = sound(written) else {
             failures.push((place, format!("{} is kept and not judged", shortened(written.get()))));
             left_out.push((place, None, format!("{} is no value that can be judged", written.get())));
             continue;

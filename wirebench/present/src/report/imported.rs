@@ -49,11 +49,7 @@ fn refused(suite: &Suite) -> Option<String> {
     let all = || (suite.series.iter()).flat_map(|series| series.unsound.iter().map(move |run| (series, *run)));
     let (series, run) = all().next()?;
     let value = series.values.get(run)?.as_deref()?;
-    let cause = match number(value) {
-        None => "no number",
-        Some(value) if value < 0.0 => "below zero",
-        Some(_) => "a higher quantile below a lower one",
-    };
+    let cause = number(value).map_or("no number", |_| "below zero");
     Some(format!(
         "{} not judged; first: \"{}\", run {}: {} ({cause})",
         plural(all().count(), "value"),
