@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser};
 use clap_complete::CompleteEnv;
 
+use crate::VERBS;
 use crate::folders::Root;
 use crate::outcome::Outcome;
 use crate::output;
@@ -18,7 +19,7 @@ pub(crate) const COMPLETE: &str = "COMPLETE";
 /// Measures HTTP and gRPC servers with real load generators.
 #[derive(Debug, Parser)]
 #[command(
-    version = version::text(),
+    version = version::TEXT.as_str(),
     about,
     long_about = "Measures HTTP and gRPC servers with real load generators, checks every round, and keeps all of it.",
     subcommand_required = true,
@@ -55,10 +56,10 @@ fn command(verbs: &[Verb]) -> Command {
 ///
 /// # Errors
 /// When it cannot be done, or its output cannot be written; [`crate::is_usage`] tells wrong usage from failure.
-pub(crate) fn run(verbs: &'static [Verb]) -> anyhow::Result<Outcome> {
+pub fn execute() -> anyhow::Result<Outcome> {
     // A shell requests completions by an environment variable; this prints them and ends the process.
-    CompleteEnv::with_factory(|| command(verbs)).var(COMPLETE).complete();
-    run_with(verbs, std::env::args_os())
+    CompleteEnv::with_factory(|| command(VERBS)).var(COMPLETE).complete();
+    run_with(VERBS, std::env::args_os())
 }
 
 /// The same with these arguments, the first of which is the program's name.
@@ -72,12 +73,12 @@ fn run_with(verbs: &[Verb], args: impl IntoIterator<Item = OsString>) -> anyhow:
         }
         error.exit()
     });
-    let outcome = execute(verbs, &matches)?;
+    let outcome = dispatch(verbs, &matches)?;
     output::flush()?;
     Ok(outcome)
 }
 
-fn execute(verbs: &[Verb], matches: &ArgMatches) -> anyhow::Result<Outcome> {
+fn dispatch(verbs: &[Verb], matches: &ArgMatches) -> anyhow::Result<Outcome> {
     let GlobalArgs { root, quiet } = GlobalArgs::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     output::log_to_stderr(if quiet {
         log::LevelFilter::Warn
@@ -97,7 +98,6 @@ mod tests {
     use clap_complete::engine::complete;
 
     use super::*;
-    use crate::VERBS;
     use crate::verb::Group;
 
     /// A verb that is not in the list: its file would look like this.

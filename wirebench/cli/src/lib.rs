@@ -40,6 +40,7 @@ mod verify;
 mod version;
 
 use crate::verb::Verb;
+pub use cli::execute;
 pub use outcome::{Outcome, describe_error, is_usage};
 pub use output::printable;
 
@@ -66,11 +67,3 @@ const VERBS: &[Verb] = &[
     verb!(messages, Hidden),
     verb!(normalise, Hidden),
 ];
-
-/// Executes the verb that this process was started with; wrong usage, `--help` and `--version` end the process here.
-///
-/// # Errors
-/// When it cannot be done, or its output cannot be written; [`is_usage`] tells wrong usage from failure.
-pub fn execute() -> anyhow::Result<Outcome> {
-    cli::run(VERBS)
-}

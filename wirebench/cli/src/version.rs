@@ -8,18 +8,13 @@ use wirebench_record::names::is_full_commit;
 const BUILT_FROM: Option<&str> = option_env!("WIREBENCH_COMMIT");
 
 /// What `--version` prints: `0.1.0 (0123456789ab)`; of a build from a working tree only `0.1.0`.
-static VERSION: LazyLock<String> = LazyLock::new(|| with(commit()));
+pub(crate) static TEXT: LazyLock<String> = LazyLock::new(|| with(commit()));
 
 /// The full commit that this program was built from, in lower case; `None` if unknown.
 pub(crate) fn commit() -> Option<String> {
     BUILT_FROM
         .filter(|text| is_full_commit(text))
         .map(str::to_ascii_lowercase)
-}
-
-/// What `--version` prints.
-pub(crate) fn text() -> &'static str {
-    &VERSION
 }
 
 fn with(commit: Option<String>) -> String {

@@ -87,6 +87,9 @@ fn a_site_is_served_to_this_machine_alone_and_no_link_leads_out_of_it() {
         "/../outside/key",
         "/%2e%2e/outside/key",
         "/nothing",
+        "/%",
+        "/%zz",
+        "/%ff",
     ] {
         let answer = served.get(bad);
         assert!(
