@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::args::Arg;
 use crate::read::{DeclareError, Place};
 use crate::span::Span;
 
@@ -92,12 +93,92 @@ pub enum Database {
     Redis,
 }
 
+/// Programs and images of databases.
+const DATABASES: [(&str, Database); 13] = [
+    ("postgres", Database::Postgres),
+    ("postgresql", Database::Postgres),
+    ("postgis", Database::Postgres),
+    ("pgvector", Database::Postgres),
+    ("timescaledb", Database::Postgres),
+    ("mysql", Database::Mysql),
+    ("mysqld", Database::Mysql),
+    ("mariadb", Database::Mysql),
+    ("mariadbd", Database::Mysql),
+    ("redis", Database::Redis),
+    ("redis-server", Database::Redis),
+    ("valkey", Database::Redis),
+    ("valkey-server", Database::Redis),
+];
+
+/// Programs that start an image, which any of their arguments may name.
+const CONTAINER_TOOLS: [&str; 3] = ["docker", "podman", "nerdctl"];
+
+impl Database {
+    /// The database that a command line starts, as `postgres -D data`, `sh postgres.sh` and `docker run postgres:16` do.
+    pub fn started_by<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let program = bare_name(words.next()?);
+        let database = |name: &str| DATABASES.iter().find(|known| known.0 == name).map(|known| known.1);
+        // Other words may be a user or a database that a program connects to.
+        let most = if CONTAINER_TOOLS.contains(&program) {
+            usize::MAX
+        } else {
+            1
+        };
+        database(program).or_else(|| words.take(most).find_map(|word| database(bare_name(word))))
+    }
+}
+
+/// The name in a path or an image: `postgres` of `/usr/bin/postgres`, `./postgres.sh` and `docker.io/library/postgres:16`.
+fn bare_name(word: &str) -> &str {
+    let last = word.rsplit('/').next().unwrap_or(word);
+    let name = last.split([':', '@']).next().unwrap_or(last);
+    name.strip_suffix(".sh").unwrap_or(name)
+}
+
 impl Ready {
+    /// The sign that a tier is ready: a database that is declared with `tcp` speaks its own protocol.
+    pub(super) fn of_tier(self, program: &Program, args: &[Arg]) -> Self {
+        let Program::Command(command) = program else {
+            return self;
+        };
+        let words = command.iter().map(String::as_str);
+        let words = words.chain(args.iter().filter_map(Arg::one));
+        match (&self, Database::started_by(words)) {
+            (Self::Tcp(_), Some(database)) => Self::Database(database),
+            _ => self,
+        }
+    }
+
     /// Checks that it is not `tcp = false`, which `key` names.
     ///
     /// # Errors
     /// When it is.
     pub(super) fn check(&self, place: &Place, key: &str) -> Result<(), DeclareError> {
         place.refuse_if(matches!(self, Self::Tcp(false)), key, "expected true")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_known_by_its_program_or_image() {
+        for (line, expected) in [
+            ("/usr/lib/postgresql/17/bin/postgres -D .", Some(Database::Postgres)),
+            ("sh fixtures/postgres.sh", Some(Database::Postgres)),
+            (
+                "docker run --rm -p 5432:5432 docker.io/library/postgres:16-alpine",
+                Some(Database::Postgres),
+            ),
+            ("podman run mariadb@sha256:00", Some(Database::Mysql)),
+            ("redis-server --port 1", Some(Database::Redis)),
+            // What a program connects to says nothing about its own protocol.
+            ("./shop --quiet postgres --url postgres://127.0.0.1/postgres", None),
+            ("postgrest postgres.conf", None),
+            ("", None),
+        ] {
+            assert_eq!(Database::started_by(line.split_whitespace()), expected, "{line}");
+        }
     }
 }

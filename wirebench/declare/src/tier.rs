@@ -151,7 +151,7 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
             server: server.to_owned(),
             tier: Some(name),
             protocol: protocol_of(&table.ready, named.iter().any(|word| word == TLS_KEY)),
-            ready: table.ready,
+            ready: table.ready.of_tier(&program, &args),
             program,
             build: table.build,
             working_directory: None,

@@ -22,7 +22,7 @@ ready = {{ http = "/health" }}
 name = "store"
 command = ["sh", {postgres:?}]
 args = ["{{port}}", "{{data}}"]
-ready = {{ database = "postgres" }}
+ready = {{ tcp = true }}
 ready_timeout = "60s"
 keep = true
 
