@@ -108,7 +108,7 @@ impl RoundContext<'_> {
         let timed: Vec<(&String, Clock)> = pods.iter().zip(clocks).collect();
         let done = at_once(&timed, |index, (pod, clock)| {
             let series = load::shared(series, count, index);
-            let script = load::load(&series, number, address, clock.to_remote(start))?;
+            let script = load::load(&series, number, address, start + clock.offset_ns)?;
             let output = run(cluster, pod, &script, &series)?;
             Done::parse(&output.stdout)
                 .ok_or_else(|| anyhow!("load pod {pod}: {}{}", output.stdout.trim(), output.stderr))
@@ -124,7 +124,7 @@ impl RoundContext<'_> {
             Ok(Output {
                 folder,
                 clock: *clock,
-                began: clock.to_local(done.began),
+                began: done.began - clock.offset_ns,
             })
         })?;
         Ok((used, outputs, wall))

@@ -33,16 +33,6 @@ impl Clock {
             uncertainty_ns: u64::try_from(round_trip).unwrap_or(0).div_ceil(2),
         })
     }
-
-    /// Converts a time of this machine's clock to the other clock, ns since 1970.
-    pub const fn to_remote(self, local: i64) -> i64 {
-        local + self.offset_ns
-    }
-
-    /// Converts a time of the other clock to this machine's clock, ns since 1970.
-    pub const fn to_local(self, remote: i64) -> i64 {
-        remote - self.offset_ns
-    }
 }
 
 /// This machine's time, ns since 1970.
@@ -69,7 +59,6 @@ mod tests {
                 .collect();
             let clock = Clock::compare(&readings).unwrap();
             prop_assert!(clock.offset_ns.abs_diff(offset) <= clock.uncertainty_ns);
-            prop_assert_eq!(clock.to_local(clock.to_remote(17)), 17);
         }
     }
 

@@ -7,21 +7,18 @@ use wirebench_record::run::{Host, RemoteHost};
 
 /// Reads the host's description from the operating system; unknown values are `None`.
 pub fn describe(cpu_count: usize) -> Host {
-    let cpu_model =
-        first_value("/proc/cpuinfo", "model name").or_else(|| output_of("sysctl", &["-n", "machdep.cpu.brand_string"]));
-    let memory_bytes = first_value("/proc/meminfo", "MemTotal")
-        .and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024))
-        .or_else(|| output_of("sysctl", &["-n", "hw.memsize"])?.parse().ok());
+    let memory = first_value("/proc/meminfo", "MemTotal");
+    let memory = memory.and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok());
     let image = std::env::var("ImageOS").ok().map(|os| {
         let version = std::env::var("ImageVersion").unwrap_or_default();
         format!("{os} {version}").trim().to_owned()
     });
     let mtu = fs::read_to_string("/sys/class/net/lo/mtu").unwrap_or_default();
     fingerprinted(Host {
-        cpu_model,
+        cpu_model: first_value("/proc/cpuinfo", "model name"),
         cpu_count: u32::try_from(cpu_count).unwrap_or(u32::MAX),
-        memory_bytes,
-        kernel: output_of("uname", &["-srm"]).unwrap_or_else(|| "unknown".into()),
+        memory_bytes: memory.map(|kib| kib * 1024),
+        kernel: kernel().unwrap_or_else(|| "unknown".into()),
         image,
         loopback_mtu_bytes: mtu.trim().parse().ok(),
         fingerprint: String::new(),
@@ -59,8 +56,8 @@ fn first_value(file: &str, key: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-fn output_of(program: &str, args: &[&str]) -> Option<String> {
-    let output = wirebench_spawn::command(program).args(args).output().ok();
+fn kernel() -> Option<String> {
+    let output = wirebench_spawn::command("uname").arg("-srm").output().ok();
     let output = output.filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()).filter(|text| !text.is_empty())
 }

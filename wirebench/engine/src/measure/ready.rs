@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::measure::database;
-use crate::measure::grpc::frame::{frame, unframe};
+use crate::measure::grpc::frame::{frame, frames};
 use crate::measure::probe::{PROBE_TIMEOUT, send};
 use crate::measure::wire::{WireRequest, grpc_request};
 use wirebench_declare::protocol::Protocol;
@@ -52,11 +52,11 @@ pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> 
         return Err(fault);
     }
     match ready {
-        Ready::GrpcHealth(_) => match unframe(&response.body) {
+        Ready::GrpcHealth(_) => match frames(&response.body).as_deref() {
             // HealthCheckResponse { status = SERVING }.
-            Some([0x08, 0x01]) => Ok(()),
-            Some(_) => Err("health status is not SERVING".into()),
-            None => Err(format!("no health answer (grpc-status {:?})", response.grpc)),
+            Some([[0x08, 0x01]]) => Ok(()),
+            Some([_]) => Err("health status is not SERVING".into()),
+            _ => Err(format!("no health answer (grpc-status {:?})", response.grpc)),
         },
         _ if (200..300).contains(&response.status) => Ok(()),
         _ => Err(format!("status {}", response.status)),

@@ -3,10 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use prost_reflect::prost_types::{
-    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet,
-    UninterpretedOption,
-};
+use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet, UninterpretedOption};
+use prost_reflect::{DynamicMessage, ReflectMessage as _, Value};
 use protox::Compiler;
 use protox::file::{File, FileResolver, GoogleFileResolver, IncludeFileResolver};
 
@@ -73,62 +71,38 @@ impl FileResolver for Lenient {
 
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         let mut described = match self.find(name) {
-            Ok(file) => file.file_descriptor_proto().clone(),
+            Ok(file) => file.file_descriptor_proto().transcode_to_dynamic(),
             Err(error) if error.is_file_not_found() => FileDescriptorProto {
                 name: Some(name.to_owned()),
                 ..FileDescriptorProto::default()
-            },
+            }
+            .transcode_to_dynamic(),
             Err(error) => return Err(error),
         };
         remove_custom_options(&mut described);
+        let described = described.transcode_to().expect("it is of this type");
         Ok(File::from_file_descriptor_proto(described))
     }
 }
 
-/// Removes options in parentheses, such as `(google.api.http)`.
-macro_rules! remove_from {
-    ($described:expr) => {
-        if let Some(options) = &mut $described.options {
-            options.uninterpreted_option.retain(is_standard);
+/// Removes options in parentheses, such as `(google.api.http)`, from a message and the messages in it.
+fn remove_custom_options(described: &mut DynamicMessage) {
+    for (field, value) in described.fields_mut() {
+        match value {
+            Value::List(options) if field.name() == "uninterpreted_option" => options.retain(is_standard),
+            Value::List(inner) => {
+                let messages = inner.iter_mut().filter_map(Value::as_message_mut);
+                messages.for_each(remove_custom_options);
+            }
+            Value::Message(inner) => remove_custom_options(inner),
+            _ => {}
         }
-    };
-}
-
-fn is_standard(option: &UninterpretedOption) -> bool {
-    option.name.iter().all(|part| !part.is_extension)
-}
-
-fn remove_custom_options(file: &mut FileDescriptorProto) {
-    remove_from!(file);
-    file.message_type.iter_mut().for_each(of_message);
-    file.enum_type.iter_mut().for_each(of_enum);
-    file.extension.iter_mut().for_each(of_field);
-    for service in &mut file.service {
-        remove_from!(service);
-        service.method.iter_mut().for_each(|method| remove_from!(method));
     }
 }
 
-fn of_message(message: &mut DescriptorProto) {
-    remove_from!(message);
-    message
-        .field
-        .iter_mut()
-        .chain(&mut message.extension)
-        .for_each(of_field);
-    message.oneof_decl.iter_mut().for_each(|oneof| remove_from!(oneof));
-    message.extension_range.iter_mut().for_each(|range| remove_from!(range));
-    message.enum_type.iter_mut().for_each(of_enum);
-    message.nested_type.iter_mut().for_each(of_message);
-}
-
-fn of_enum(described: &mut EnumDescriptorProto) {
-    remove_from!(described);
-    described.value.iter_mut().for_each(|value| remove_from!(value));
-}
-
-fn of_field(field: &mut FieldDescriptorProto) {
-    remove_from!(field);
+fn is_standard(option: &Value) -> bool {
+    let option = option.as_message().and_then(|option| option.transcode_to().ok());
+    option.is_some_and(|option: UninterpretedOption| option.name.iter().all(|part| !part.is_extension))
 }
 
 #[cfg(test)]
