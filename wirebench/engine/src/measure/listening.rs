@@ -12,11 +12,6 @@ use procfs::process::{Process, Stat, all_processes};
 use crate::measure::sock_diag;
 use crate::measure::usage::{descendants, sockets_of};
 
-/// The addresses at which the processes of a group and their descendants listen, sorted. Empty without /proc.
-pub fn of(group: i32) -> Vec<SocketAddr> {
-    Tree::of(group).listens()
-}
-
 /// How many connections may wait at a port until the program accepts them; `None` if no program listens, or the kernel does not say.
 pub fn backlog(port: u16) -> Option<u32> {
     sock_diag::listening().ok()?.remove(&port)
@@ -92,13 +87,13 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let connection = std::net::TcpStream::connect(address).unwrap();
-        let found = super::of(own);
+        let found = super::Tree::of(own).listens();
         assert!(found.contains(&address), "{found:?}");
         assert!(!found.contains(&connection.local_addr().unwrap()), "{found:?}");
         drop(listener);
         // A program that another test is just starting holds a copy of it until it is executed.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
-        while super::of(own).contains(&address) {
+        while super::Tree::of(own).listens().contains(&address) {
             assert!(std::time::Instant::now() < deadline, "{address} is still held");
             std::thread::sleep(std::time::Duration::from_millis(10));
         }

@@ -63,7 +63,8 @@ pub fn leader_usage(group: &dyn ProcessGroup) -> Arc<dyn UsageReader> {
 pub fn usage(groups: &[&dyn ProcessGroup]) -> Arc<dyn UsageReader> {
     let remote: Vec<&Process> = groups.iter().filter_map(|group| group.remote()).collect();
     if let Some(first) = remote.first() {
-        return Arc::new(RemoteUsage::of(first, &remote));
+        let groups = remote.iter().map(|group| group.pid).collect();
+        return Arc::new(RemoteUsage::find(Arc::clone(&first.shell), groups, first.tick_ns));
     }
     let local = groups.iter().filter_map(|group| group.local());
     let ids: Vec<i32> = local.map(Group::id).collect();

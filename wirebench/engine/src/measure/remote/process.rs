@@ -23,11 +23,11 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 /// A process group that was started on another host; dropping it kills it.
 #[derive(Debug)]
 pub struct Process {
-    pub(super) shell: Arc<Shell>,
+    pub(in crate::measure) shell: Arc<Shell>,
     /// The name of its files there.
     name: String,
-    pub(super) pid: i32,
-    pub(super) tick_ns: u64,
+    pub(in crate::measure) pid: i32,
+    pub(in crate::measure) tick_ns: u64,
     /// When it was started.
     started: Instant,
     /// Its exit status as a shell reports it, once it has ended.

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Add;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::measure::remote::process::Process;
 use crate::measure::remote::shell::Shell;
 use crate::measure::thread_cpu::{self, ProcessCpu, ThreadCpu};
 use crate::measure::usage_reader::{CpuUsed, UsageReader, own_memory};
@@ -23,13 +22,8 @@ pub struct RemoteUsage {
 }
 
 impl RemoteUsage {
-    /// Finds the processes of these groups, which are on the host of `first`; call it when they are started.
-    pub fn of(first: &Process, groups: &[&Process]) -> Self {
-        let groups = groups.iter().map(|group| group.pid).collect();
-        Self::find(Arc::clone(&first.shell), groups, first.tick_ns)
-    }
-
-    fn find(shell: Arc<Shell>, groups: Vec<i32>, tick_ns: u64) -> Self {
+    /// Finds the processes of these groups, which are on one host; call it when they are started.
+    pub fn find(shell: Arc<Shell>, groups: Vec<i32>, tick_ns: u64) -> Self {
         let mut usage = Self {
             shell,
             pids: groups.clone(),

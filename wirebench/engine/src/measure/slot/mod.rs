@@ -21,7 +21,7 @@ use crate::measure::remote::{Host, ping};
 use crate::measure::request::Request;
 use crate::measure::side::Side;
 use crate::measure::startup::{PORT, StartUp};
-use crate::measure::target::{KeptTiers, LaunchContext, Target, argv, environment};
+use crate::measure::target::{KeptTiers, LaunchContext, Target, argv, environment, part_values};
 use crate::measure::tls::TlsFiles;
 use crate::measure::values::{self, Locations};
 use wirebench_declare::args::{Value, Values, expand};
@@ -191,15 +191,15 @@ impl Harness<'_> {
         let mut values = self.values(series, &target, folder);
         let tiers = written(folder, target.stop_front())?;
         let server = &side.server_of(series);
-        let context = self.context(folder);
+        let part_values = part_values(&server.front, &self.context(folder), PORT, &tiers.list);
         let (status, body) = match series.operation {
             Operation::Http(http) => (http.status, http.expected_body.as_ref().map(|_| verified_body)),
             Operation::Grpc(_) | Operation::Bench(_) => (200, Some(verified_body)),
         };
         let start_up = StartUp {
-            argv: argv(side, &server.front, &context, PORT, &tiers.list),
+            argv: argv(side, &server.front, &part_values),
             folder: side.folder_of(&server.front),
-            env: environment(side, &server.front, &context, PORT, &tiers.list),
+            env: environment(side, &server.front, &part_values),
             port: server.front.port,
             host: server.front.host,
             cores: self.cores.server.clone(),
@@ -224,10 +224,10 @@ impl Harness<'_> {
         folder: &Path,
     ) -> Result<Measured, MeasureError> {
         let server = &side.server_of(series);
-        let context = self.context(folder);
-        let variables = environment(side, &server.front, &context, PORT, &[]);
+        let part_values = part_values(&server.front, &self.context(folder), PORT, &[]);
+        let variables = environment(side, &server.front, &part_values);
         let variables = variables.iter().map(|(name, value)| format!("{name}={value}"));
-        let command = argv(side, &server.front, &context, PORT, &[]);
+        let command = argv(side, &server.front, &part_values);
         let command = std::iter::once("env".to_owned())
             .chain(variables)
             .chain(command)

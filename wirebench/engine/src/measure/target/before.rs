@@ -30,8 +30,8 @@ pub(super) fn run(
     first_time: bool,
 ) -> Result<(), MeasureError> {
     let front = &server.front;
-    let placeholders = values(context.ip_of(front), context, PORT, tiers);
-    let env = environment(side, front, context, PORT, tiers);
+    let placeholders = values(front, context, PORT, tiers);
+    let env = environment(side, front, &placeholders);
     let wanted = |(_, before): &(usize, &Before)| first_time || !before.once;
     for (number, before) in server.before.iter().enumerate().filter(wanted) {
         let argv = expand(&before.command, &placeholders).expect("Server::check refuses unknown placeholders");

@@ -18,9 +18,13 @@ use wirebench_declare::args::{Arg, Value, expand, fill};
 use wirebench_declare::server::authority;
 use wirebench_declare::tier::{DATA, Part};
 
+/// The values of the placeholders of a process's arguments and environment.
+pub(in crate::measure) type PartValues = BTreeMap<String, Value>;
+
 /// The values of a process's placeholders: its own address, and the addresses of the tiers that run already. `port` is a port
 /// or a placeholder for one.
-pub(super) fn values(ip: IpAddr, context: &LaunchContext, port: &str, tiers: &[Instance]) -> BTreeMap<String, Value> {
+pub(in crate::measure) fn values(part: &Part, context: &LaunchContext, port: &str, tiers: &[Instance]) -> PartValues {
+    let ip = context.ip_of(part);
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let threads = context.host.map_or_else(|| context.cores.server_threads(), Host::cpus);
     let own = [
@@ -40,38 +44,21 @@ pub(super) fn values(ip: IpAddr, context: &LaunchContext, port: &str, tiers: &[I
         .collect()
 }
 
-/// The command line of one process on one side, program first, for a given port (or a placeholder for one).
+/// The command line of one process on one side, program first.
 ///
 /// # Panics
 /// Never for a server that `Server::check` accepted, as it rejects unknown placeholders, and that the side has built.
-pub(in crate::measure) fn argv(
-    side: &Side,
-    part: &Part,
-    context: &LaunchContext,
-    port: &str,
-    tiers: &[Instance],
-) -> Vec<String> {
-    let values = values(context.ip_of(part), context, port, tiers);
-    let args = expand(&part.args, &values).expect("Server::check refuses unknown placeholders");
+pub(in crate::measure) fn argv(side: &Side, part: &Part, values: &PartValues) -> Vec<String> {
+    let args = expand(&part.args, values).expect("Server::check refuses unknown placeholders");
     // A command may be a shell's script: braces in it that name no placeholder stay as they are, as in the environment.
-    let program = side.programs[&part.key()].iter().map(|word| fill(word, &values, 0));
+    let program = side.programs[&part.key()].iter().map(|word| fill(word, values, 0));
     program.chain(args).collect()
 }
 
-/// The environment of one process for a given port (or a placeholder for one). Braces that name no placeholder stay as they
-/// are.
-pub(in crate::measure) fn environment(
-    side: &Side,
-    part: &Part,
-    context: &LaunchContext,
-    port: &str,
-    tiers: &[Instance],
-) -> BTreeMap<String, String> {
-    let values = values(context.ip_of(part), context, port, tiers);
-    let declared = part
-        .env
-        .iter()
-        .map(|(name, text)| (name.clone(), fill(text, &values, 0)));
+/// The environment of one process. Braces that name no placeholder stay as they are.
+pub(in crate::measure) fn environment(side: &Side, part: &Part, values: &PartValues) -> BTreeMap<String, String> {
+    let declared = part.env.iter();
+    let declared = declared.map(|(name, text)| (name.clone(), fill(text, values, 0)));
     let own = side.environment.clone().into_iter();
     own.chain(declared).collect()
 }

@@ -7,13 +7,11 @@ use std::time::Duration;
 
 use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::listening;
+use crate::measure::listening::{self, Tree};
 use crate::measure::process::{Group, describe_exit, tail};
 use crate::measure::process_group::{self, ProcessGroup};
 use crate::measure::temporary_folder::TemporaryFolder;
-use crate::measure::usage::LocalUsage;
 use crate::measure::usage_reader::UsageReader;
-use wirebench_declare::tier::Part;
 
 const STOP_GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(1);
@@ -31,34 +29,15 @@ pub struct Instance {
     pub usage: Arc<dyn UsageReader>,
     /// Whether it keeps running between rounds.
     pub(super) keep: bool,
-    label: String,
+    /// The name of server and tier, for messages.
+    pub(super) label: String,
     /// The file that takes its standard error.
-    stderr: PathBuf,
+    pub(super) stderr: PathBuf,
     /// The folder for its own files and output, if it has one; removed with it.
-    _folder: Option<TemporaryFolder>,
+    pub(super) _folder: Option<TemporaryFolder>,
 }
 
 impl Instance {
-    /// A process that has just been started for one round.
-    pub(super) fn new(
-        part: &Part,
-        group: Box<dyn ProcessGroup>,
-        address: String,
-        stderr: PathBuf,
-        folder: Option<TemporaryFolder>,
-    ) -> Self {
-        Self {
-            name: part.name().to_owned(),
-            group,
-            address,
-            usage: Arc::new(LocalUsage::groups(&[])),
-            keep: part.keep,
-            label: part.label(),
-            stderr,
-            _folder: folder,
-        }
-    }
-
     /// Finds the processes of its group, whose usage is read from now on.
     pub(super) fn find_processes(&mut self) {
         self.usage = process_group::usage(&[&*self.group]);
@@ -111,7 +90,7 @@ impl Instance {
         if let Some(unix) = group.and_then(listening::only_unix) {
             return format!("{last}; {unix}");
         }
-        let all = group.map(listening::of).unwrap_or_default();
+        let all = group.map_or_else(Vec::new, |group| Tree::of(group).listens());
         if all.is_empty() || all.iter().any(|one| Some(one.port()) == own) {
             return last;
         }

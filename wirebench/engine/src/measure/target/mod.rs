@@ -26,7 +26,7 @@ use crate::measure::usage_reader::UsageReader;
 use wirebench_declare::server::Server;
 
 pub use command::LaunchContext;
-pub(super) use command::{argv, environment};
+pub(super) use command::{argv, environment, values as part_values};
 pub use instance::Instance;
 pub use tiers::{KeptTiers, Tiers};
 

@@ -2,15 +2,17 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::measure::error::MeasureError;
 use crate::measure::port;
 use crate::measure::process::Launch;
 use crate::measure::process_group::ProcessGroup;
 use crate::measure::side::Side;
-use crate::measure::target::command::{LaunchContext, argv, environment, names_data_folder, output_file};
+use crate::measure::target::command::{LaunchContext, argv, environment, names_data_folder, output_file, values};
 use crate::measure::target::instance::Instance;
 use crate::measure::temporary_folder::TemporaryFolder;
+use crate::measure::usage::LocalUsage;
 use wirebench_declare::server::authority;
 use wirebench_declare::tier::{DATA, Part};
 
@@ -38,8 +40,8 @@ pub(super) fn spawn(
     };
     let ip = context.ip_of(part);
     let port = free_port(side, part, context)?.to_string();
-    let mut argv = argv(side, part, context, &port, tiers);
-    let env = environment(side, part, context, &port, tiers);
+    let values = values(part, context, &port, tiers);
+    let (mut argv, env) = (argv(side, part, &values), environment(side, part, &values));
     // The output of a kept tier outlives the round.
     let output_folder = match &own_folder {
         Some(folder) if part.keep => folder.path(),
@@ -71,7 +73,16 @@ pub(super) fn spawn(
         launch.start().map(|group| Box::new(group) as _)
     };
     let group = group.map_err(|error| start_error(&program, error))?;
-    Ok(Instance::new(part, group, authority(ip, &port), stderr, own_folder))
+    Ok(Instance {
+        name: part.name().to_owned(),
+        group,
+        address: authority(ip, &port),
+        usage: Arc::new(LocalUsage::groups(&[])),
+        keep: part.keep,
+        label: part.label(),
+        stderr,
+        _folder: own_folder,
+    })
 }
 
 /// The error of a program that cannot be started.
