@@ -48,10 +48,11 @@ pub(crate) fn gather(jq: &Jq, series: &PlannedSeries, outputs: &[Output]) -> Res
 /// Joins the pods' outputs, each with its clock and how long after the first pod it began.
 fn combined(series: &PlannedSeries, outputs: Vec<(Shape, Clock, u64)>) -> Gathered {
     let (mut whole, mut pods) = (Shape::default(), Vec::new());
+    let good_status = normalise::good_status(series);
     let (mut latencies, mut protocols) = (Vec::new(), BTreeSet::new());
     let add = |sum: Option<u64>, more: Option<u64>| sum.into_iter().chain(more).reduce(|sum, more| sum + more);
     for (shape, clock, after) in outputs {
-        let (good, errors) = normalise::good_and_bad(series, shape.answers, shape.errors);
+        let (good, errors) = normalise::good_and_bad(shape.answers, shape.errors, &good_status);
         pods.push(LoadPod {
             ok_count: good.len() as u64,
             failed_count: errors.values().sum(),
@@ -69,7 +70,7 @@ fn combined(series: &PlannedSeries, outputs: Vec<(Shape, Clock, u64)>) -> Gather
         whole.elapsed_ns = whole.elapsed_ns.max(shape.elapsed_ns);
         protocols.extend(shape.protocol);
     }
-    whole.answers.insert(normalise::good_status(series), latencies);
+    whole.answers.insert(good_status, latencies);
     // Of several protocols the whole list is shown, and fails the check.
     let protocols: Vec<String> = protocols.into_iter().collect();
     whole.protocol = (!protocols.is_empty()).then(|| protocols.join(" and "));

@@ -385,34 +385,25 @@ impl Counter<'_> {
     }
 
     fn make(&self, run: &ServerRun, folder: &Path) -> Result<EndedRun, ServerRunError> {
-        let mut result = run.make(self.bench, self.toolbox, self.jq, folder)?;
+        let (mut ended, mut took) = run.make(self.bench, self.toolbox, self.jq, folder)?;
         for _ in 0..REPEATS {
-            if !LITTLE_OVER_A_SECOND.contains(&result.took) {
+            if !LITTLE_OVER_A_SECOND.contains(&took) {
                 break;
             }
             fs::remove_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-            result = run.make(self.bench, self.toolbox, self.jq, folder)?;
+            (ended, took) = run.make(self.bench, self.toolbox, self.jq, folder)?;
         }
-        let mut output = ToolOutput {
-            plain: result.plain,
-            ..ToolOutput::default()
-        };
-        if output.plain.is_none() {
+        if ended.output.plain.is_none() {
             let tree = Tree::of(run.side.repository.as_deref()).or(Some(self.bench.root));
             if let Some(runtime) = run.runtime.filter(|_| run.tool == Tool::Runtime) {
                 let work = work::read(runtime, self.jq, folder, &tree)?;
-                output.work = Some(work.ok_or_else(|| no_counts(run.tool))?);
+                ended.output.work = Some(work.ok_or_else(|| no_counts(run.tool))?);
             } else {
                 let callgrind = run.runtime.and_then(|runtime| runtime.callgrind.as_ref());
-                output = ToolOutput::read(run.tool, run.stacks, &written(run.tool, folder), &tree, callgrind)?;
+                ended.output = ToolOutput::read(run.tool, run.stacks, &written(run.tool, folder), &tree, callgrind)?;
             }
         }
-        Ok(EndedRun {
-            requests: run.requests,
-            layout: u32::try_from(run.layout).unwrap_or(u32::MAX),
-            wire: result.wire,
-            output,
-        })
+        Ok(ended)
     }
 
     fn counts(&self, job: &Job, runs: &VariantRuns, busy: Option<&str>) -> std::io::Result<Counts> {

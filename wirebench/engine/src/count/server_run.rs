@@ -11,6 +11,8 @@ use crate::count::program::{ServerProgram, examine};
 use crate::count::relay::{Relay, Wire};
 use crate::count::threads::GroupThreads;
 use crate::count::tool::{Detail, Tool, Toolbox};
+use crate::count::tool_output::ToolOutput;
+use crate::count::variant_runs::EndedRun;
 use crate::count::{busy, work};
 use crate::measure::cores::Cores;
 use crate::measure::drive::Drive;
@@ -53,17 +55,6 @@ pub struct ServerRun<'a> {
     pub layout: usize,
     /// Whether the tool keeps call stacks.
     pub stacks: bool,
-}
-
-/// The results of a server run, except the tool's own files.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ServerRunResult {
-    /// The traffic with the driver.
-    pub wire: Wire,
-    /// The duration of the load, which began at a full second of the wall clock.
-    pub took: Duration,
-    /// The facts that only a plain run finds out.
-    pub plain: Option<PlainFacts>,
 }
 
 /// How many responses after a load have to be as long as the one before it. Of six words at random, of which three have one length,
@@ -110,7 +101,8 @@ impl From<String> for ServerRunError {
 const ONE_THREAD: [&str; 3] = ["GOMAXPROCS", "TOKIO_WORKER_THREADS", "RAYON_NUM_THREADS"];
 
 impl ServerRun<'_> {
-    /// Makes the run. The tool writes its files to `folder`.
+    /// Makes the run, and returns what was found out without the files of its tool, which are in `folder`, and the duration of the
+    /// load, which began at a full second of the wall clock.
     ///
     /// # Errors
     /// When server, driver or relay fail, the load was another one, or the user interrupts. Nothing keeps running.
@@ -120,7 +112,7 @@ impl ServerRun<'_> {
         toolbox: &Toolbox,
         jq: &Jq,
         folder: &Path,
-    ) -> Result<ServerRunResult, ServerRunError> {
+    ) -> Result<(EndedRun, Duration), ServerRunError> {
         written(folder, fs::create_dir_all(folder))?;
         let mut server = self.side.server_of(self.series);
         let slowdown = busy::slowdown(bench.cores.available);
@@ -184,7 +176,16 @@ impl ServerRun<'_> {
                 self.tool.name()
             )));
         }
-        Ok(ServerRunResult { wire, took, plain })
+        let ended = EndedRun {
+            requests: self.requests,
+            layout: u32::try_from(self.layout).unwrap_or(u32::MAX),
+            wire,
+            output: ToolOutput {
+                plain,
+                ..ToolOutput::default()
+            },
+        };
+        Ok((ended, took))
     }
 
     /// The side with its server's command at the start layout and under the tool.
@@ -266,7 +267,8 @@ impl ServerRun<'_> {
             &folder.join(files::STDOUT),
             &folder.join(files::RAW),
         )?;
-        let (good, errors) = normalise::good_and_bad(self.series, shape.answers, shape.errors);
+        let good = normalise::good_status(self.series);
+        let (good, errors) = normalise::good_and_bad(shape.answers, shape.errors, &good);
         if let Some((what, count)) = errors.iter().next() {
             let message = format!("{driver}: {count} of {} requests failed: {what}", self.requests);
             return Err(message.into());

@@ -43,7 +43,10 @@ impl ToolOutput {
         match tool {
             Tool::Plain | Tool::Runtime => return Err(no_counts(tool)),
             Tool::Strace => output.syscalls = Some(sum(tool, files.map(|file| strace::read(file)), add_calls)?),
-            Tool::Dhat => output.heap = Some(sum(tool, files.map(|file| dhat::read(file, tree)), Allocated::absorb)?),
+            Tool::Dhat => {
+                let read = files.map(|file| dhat::read(file, tree));
+                output.heap = Some(sum(tool, read, |sum: &mut Allocated, one| sum.absorb(&one))?);
+            }
             Tool::Callgrind if stacks => {
                 let read = files.map(|file| callgrind::read(file, tree, runtime));
                 let code = sum(tool, read, Instructions::absorb)?;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::count::figures;
-use crate::count::profile::{FunctionSpending, Lines, PerRequest, RunCost, Stacks, lines, per_request};
+use crate::count::profile::{FunctionSpending, PerRequest, RunCost, Stacks, lines, per_request};
 use crate::count::program::{ServerProgram, is_under_callgrind};
 use crate::count::relay::Wire;
 use crate::count::server_run::PlainFacts;
@@ -26,24 +26,9 @@ const FUNCTIONS: usize = 400;
 const FEWEST_BLOCKS: u64 = 50;
 
 /// Calls whose number depends on scheduling and memory: small differences are ignored.
-const SCHEDULED: [&str; 16] = [
-    "brk",
-    "epoll_pwait",
-    "epoll_pwait2",
-    "epoll_wait",
-    "futex",
-    "madvise",
-    "mmap",
-    "mprotect",
-    "mremap",
-    "munmap",
-    "poll",
-    "ppoll",
-    "pselect6",
-    "restart_syscall",
-    "sched_yield",
-    "select",
-];
+const SCHEDULED: &str = "
+    brk epoll_pwait epoll_pwait2 epoll_wait futex madvise mmap mprotect mremap munmap poll ppoll pselect6
+    restart_syscall sched_yield select";
 
 /// Extracts call stacks and costs by line from a tool's result; `None` if the tool has none.
 type CostOf = fn(&ToolOutput) -> Option<&RunCost>;
@@ -252,7 +237,7 @@ impl VariantRuns {
     /// makes more often is kept even if it is rare: a call that blocks in few requests does not change the total.
     fn syscalls(&self) -> BTreeMap<String, f64> {
         let per_request = |(name, points): (&String, Vec<Point>)| {
-            let is_scheduled = SCHEDULED.contains(&name.as_str());
+            let is_scheduled = SCHEDULED.split_whitespace().any(|call| call == name);
             let rare = figures::rare(&points).filter(|_| !is_scheduled);
             let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
             let value = if value > 0.0 { value } else { rare? };
@@ -317,17 +302,16 @@ impl VariantRuns {
             return Vec::new();
         };
         let costs = costs.into_iter().filter_map(|(metric, of)| {
-            let at = |wanted: u64| -> (Vec<&Stacks>, Vec<&Lines>) {
+            let at = |wanted: u64| -> Vec<&RunCost> {
                 let same = self.ended.iter().filter(|run| run.requests == wanted);
-                same.filter_map(|run| of(&run.output))
-                    .map(|cost| (&cost.stacks, &cost.lines))
-                    .unzip()
+                same.filter_map(|run| of(&run.output)).collect()
             };
-            let ((short, short_lines), (long, long_lines)) = (at(few), at(many));
+            let (short, long) = (at(few), at(many));
+            let stacks: [Vec<&Stacks>; 2] = [&short, &long].map(|runs| runs.iter().map(|run| &run.stacks).collect());
             let both = !short.is_empty() && !long.is_empty() && many > few;
             both.then(|| {
-                let costs = per_request(&short, &long, many - few);
-                (metric, (costs, lines::most(&short_lines, &long_lines)))
+                let costs = per_request(&stacks[0], &stacks[1], many - few);
+                (metric, (costs, lines::most(&short, &long)))
             })
         });
         costs.collect()

@@ -44,7 +44,7 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
 /// Makes a round from the output of a load and what was measured during it. A round that fails a check is invalid, with the
 /// reason.
 pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, shape: Shape) -> Round {
-    let (good, errors) = good_and_bad(series, shape.answers, shape.errors);
+    let (good, errors) = good_and_bad(shape.answers, shape.errors, &good_status(series));
     let mut round = Round {
         variant: slot.variant,
         round: slot.round,
@@ -71,15 +71,6 @@ pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, shape: S
     round
 }
 
-/// The latencies of good responses, ns, and the number of every other outcome by its kind.
-pub fn good_and_bad(
-    series: &PlannedSeries,
-    answers: BTreeMap<String, Vec<u64>>,
-    errors: BTreeMap<String, u64>,
-) -> (Vec<u64>, BTreeMap<String, u64>) {
-    split_by_status(answers, errors, &good_status(series))
-}
-
 /// The status, as text, of a good response of this series.
 pub fn good_status(series: &PlannedSeries) -> String {
     if let Some(good) = &series.mode.good {
@@ -95,8 +86,8 @@ pub fn good_status(series: &PlannedSeries) -> String {
     }
 }
 
-/// Splits responses into the latencies of good ones and the numbers of failures.
-fn split_by_status(
+/// The latencies of good responses, which have the status `good`, ns, and the number of every other outcome by its kind.
+pub fn good_and_bad(
     mut answers: BTreeMap<String, Vec<u64>>,
     mut errors: BTreeMap<String, u64>,
     good: &str,
@@ -158,7 +149,7 @@ mod tests {
             ok in prop::collection::vec(any::<u64>(), 0..50), bad in 0usize..50, refused in 0u64..50
         ) {
             let answers = BTreeMap::from([("200".to_owned(), ok.clone()), ("500".to_owned(), vec![1; bad])]);
-            let (good, errors) = split_by_status(answers, BTreeMap::from([("refused".to_owned(), refused)]), "200");
+            let (good, errors) = good_and_bad(answers, BTreeMap::from([("refused".to_owned(), refused)]), "200");
             prop_assert_eq!(good, ok);
             prop_assert_eq!(errors.values().sum::<u64>(), bad as u64 + refused);
             prop_assert!(errors.values().all(|count| *count > 0));

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::count::profile::frame::Rule;
 use crate::count::profile::stacks::Stacks;
 use wirebench_record::counts::Source;
 
@@ -13,54 +12,41 @@ pub struct RunCost {
     pub total: u64,
     /// The same by call stack.
     pub stacks: Stacks,
-    /// The same by line of the project's own sources, charged to the innermost function of the project's.
-    pub lines: Lines,
+    /// The same by function and line of the project's own sources, charged to the innermost function of the project's.
+    lines: HashMap<(String, Source), u64>,
 }
 
 impl RunCost {
-    pub(super) fn new(rule: Rule) -> Self {
+    pub(super) fn new(stacks: Stacks, total: u64) -> Self {
         Self {
-            total: 0,
-            stacks: Stacks::new(rule),
-            lines: Lines::default(),
+            total,
+            stacks,
+            lines: HashMap::new(),
         }
     }
 
-    pub(super) fn absorb(&mut self, other: &Self) {
-        self.total = self.total.saturating_add(other.total);
-        self.stacks.absorb(&other.stacks, 1);
-        self.lines.absorb(&other.lines);
-    }
-}
-
-/// The cost of each source line in one run.
-#[derive(Debug, Clone, Default)]
-pub struct Lines {
-    /// By function and place.
-    costs: HashMap<(String, Source), u64>,
-}
-
-impl Lines {
     /// Adds a cost that a function has on a line.
-    pub(super) fn add(&mut self, function: &str, source: &Source, cost: u64) {
-        let sum = self.costs.entry((function.to_owned(), source.clone())).or_insert(0);
+    pub(super) fn add_line(&mut self, function: &str, source: &Source, cost: u64) {
+        let sum = self.lines.entry((function.to_owned(), source.clone())).or_insert(0);
         *sum = sum.saturating_add(cost);
     }
 
     /// Adds the costs of another process of the same run.
     pub(super) fn absorb(&mut self, other: &Self) {
-        for ((function, source), cost) in &other.costs {
-            self.add(function, source, *cost);
+        self.total = self.total.saturating_add(other.total);
+        self.stacks.absorb(&other.stacks, 1);
+        for ((function, source), cost) in &other.lines {
+            self.add_line(function, source, *cost);
         }
     }
 }
 
 /// The line of each function that costs most per request: the slope between short and long runs, so that start and stop
 /// cancel out. Functions whose cost does not grow with requests are left out.
-pub fn most(few: &[&Lines], many: &[&Lines]) -> HashMap<String, Source> {
+pub fn most(few: &[&RunCost], many: &[&RunCost]) -> HashMap<String, Source> {
     let mut slopes: HashMap<(&str, &Source), i128> = HashMap::new();
     for (runs, times) in [(few, -(many.len() as i128)), (many, few.len() as i128)] {
-        for ((function, source), cost) in runs.iter().flat_map(|lines| &lines.costs) {
+        for ((function, source), cost) in runs.iter().flat_map(|run| &run.lines) {
             *slopes.entry((function, source)).or_insert(0) += i128::from(*cost) * times;
         }
     }
@@ -80,15 +66,16 @@ pub fn most(few: &[&Lines], many: &[&Lines]) -> HashMap<String, Source> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::count::profile::frame::Rule;
 
     /// Lines given as `function file:line cost`.
-    fn lines(given: &[&str]) -> Lines {
-        let mut lines = Lines::default();
+    fn lines(given: &[&str]) -> RunCost {
+        let mut lines = RunCost::new(Stacks::new(Rule::Instructions), 0);
         for line in given {
             let words: Vec<&str> = line.split(' ').collect();
             let (file, number) = words[1].split_once(':').unwrap();
             let source = Source::at(file, number.parse().unwrap());
-            lines.add(words[0], &source, words[2].parse().unwrap());
+            lines.add_line(words[0], &source, words[2].parse().unwrap());
         }
         lines
     }
@@ -119,7 +106,7 @@ mod tests {
     #[test]
     fn of_equal_lines_the_first_is_named() {
         let many = lines(&["work b.rs:9 5", "work a.rs:10 5", "work a.rs:9 5"]);
-        let found = most(&[&Lines::default()], &[&many]);
+        let found = most(&[&lines(&[])], &[&many]);
         assert_eq!(place(&found, "work").as_deref(), Some("a.rs:9"));
     }
 
@@ -127,10 +114,7 @@ mod tests {
     fn processes_of_one_run_add_up() {
         let mut one = lines(&["work a.rs:1 5", "work a.rs:2 4"]);
         one.absorb(&lines(&["work a.rs:2 4"]));
-        assert_eq!(
-            place(&most(&[&Lines::default()], &[&one]), "work").as_deref(),
-            Some("a.rs:2")
-        );
-        assert_eq!(one.costs.values().max(), Some(&8));
+        assert_eq!(place(&most(&[&lines(&[])], &[&one]), "work").as_deref(), Some("a.rs:2"));
+        assert_eq!(one.lines.values().max(), Some(&8));
     }
 }

@@ -19,7 +19,7 @@ mod tree;
 mod wrappers;
 
 pub use frame::{Frame, Origin, Rule};
-pub use lines::{Lines, RunCost};
+pub use lines::RunCost;
 pub use per_request::{FunctionSpending, PerRequest, per_request};
 pub use stacks::{FrameId, Stacks};
 pub use tree::Tree;

@@ -169,16 +169,12 @@ impl<'a> PerfReader<'a> {
             symbols.unwrap_or_else(|| Symbols::open(Path::new(&*path), &Tree::of(None)))
         });
         let code = symbols.as_mut().and_then(|symbols| {
-            let at = symbols.functions_at(symbols.address_of(offset)?);
-            let names = at.physical.iter().chain(&at.inlined).map(|frame| &frame.function);
-            let own = names
-                .clone()
-                .zip(&at.lines)
-                .filter_map(|(name, line)| Some((name, line.as_ref()?)));
-            Some(Code {
-                name: at.physical.as_ref().map(|frame| frame.function.clone()),
-                own: own.last().map(|(name, source)| (name.clone(), source.clone())),
-            })
+            let at = symbols.functions_at(symbols.address_of(offset)?).into_iter();
+            let mut named = at.map(|(frame, source)| (frame.map(|frame| frame.function), source));
+            let (name, source) = named.next()?;
+            let all = std::iter::once((name.clone(), source)).chain(named);
+            let own = all.filter_map(|(name, source)| name.zip(source)).next_back();
+            Some(Code { name, own })
         });
         let code = Rc::new(code.unwrap_or_default());
         self.known.insert((path, offset), Rc::clone(&code));

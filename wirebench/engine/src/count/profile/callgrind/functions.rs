@@ -85,15 +85,24 @@ impl<'a> Functions<'a> {
         }
         let symbols = self.objects[object].symbols.as_mut();
         let found = symbols.map(|symbols| symbols.functions_at(address)).unwrap_or_default();
-        let physical = found.physical.map(|frame| self.stacks.frame(frame));
-        let inlined = found.inlined.into_iter().map(|frame| self.stacks.frame(frame));
-        let inlined: Rc<[FrameId]> = inlined.collect();
-        let all = (physical.iter().map(|id| (0, id))).chain((1..).zip(&*inlined));
-        let own = all.filter(|(_, id)| self.is_own(**id)).last();
+        let (mut physical, mut inlined, mut blamed) = (None, Vec::new(), None);
+        for (depth, (frame, source)) in found.into_iter().enumerate() {
+            let Some(id) = frame.map(|frame| self.stacks.frame(frame)) else {
+                continue;
+            };
+            if depth == 0 {
+                physical = Some(id);
+            } else {
+                inlined.push(id);
+            }
+            if self.is_own(id) {
+                blamed = Some((id, source.map(Rc::new)));
+            }
+        }
         let functions = AddressFunctions {
             physical,
-            blamed: own.map(|(depth, id)| (*id, found.lines.get(depth).cloned().flatten().map(Rc::new))),
-            inlined,
+            inlined: inlined.into(),
+            blamed,
         };
         self.by_address.insert((object, address), functions.clone());
         functions

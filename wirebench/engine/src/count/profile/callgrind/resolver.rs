@@ -8,7 +8,7 @@ use crate::count::profile::callgrind::call_paths::{CallPaths, split};
 use crate::count::profile::callgrind::format::{Call, Context, Cost, Costs, sum_of};
 use crate::count::profile::callgrind::functions::{AddressFunctions, Blamed, Functions};
 use crate::count::profile::frame::Rule;
-use crate::count::profile::lines::{Lines, RunCost};
+use crate::count::profile::lines::RunCost;
 use crate::count::profile::names;
 use crate::count::profile::stacks::FrameId;
 use crate::count::profile::tree::Tree;
@@ -31,13 +31,14 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
     };
     let mut functions = Functions::new(contexts, &costs, tree, rule);
     let mut call_paths = CallPaths::new(&calls);
-    let cost = run_cost(&costs, &mut functions, &mut call_paths);
+    let mut cost = run_cost(&costs, &mut functions, &mut call_paths);
     let remarks = remarks(&functions, &cost, total);
+    cost.total = total;
     Instructions {
         calls: times_called(&calls, &mut functions),
         remarks,
         allocations: (!allocations.is_empty()).then(|| run_cost(&allocations, &mut functions, &mut call_paths)),
-        cost: RunCost { total, ..cost },
+        cost,
     }
 }
 
@@ -58,15 +59,11 @@ fn run_cost(costs: &[Cost], functions: &mut Functions, call_paths: &mut CallPath
             }
         }
     }
-    let mut lines = Lines::default();
-    for ((function, source), cost) in by_line {
-        lines.add(functions.name(function), &source, cost);
+    let mut cost = RunCost::new(functions.stacks.take(), sum_of(costs));
+    for ((function, source), amount) in by_line {
+        cost.add_line(functions.name(function), &source, amount);
     }
-    RunCost {
-        total: sum_of(costs),
-        stacks: functions.stacks.take(),
-        lines,
-    }
+    cost
 }
 
 /// Own costs by context, by inlined functions, and by the function to blame.

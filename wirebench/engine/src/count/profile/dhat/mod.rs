@@ -17,7 +17,7 @@ use crate::count::profile::error::text_of;
 use crate::count::profile::frame::{Frame, Origin, Rule};
 use crate::count::profile::lines::RunCost;
 use crate::count::profile::names;
-use crate::count::profile::stacks::FrameId;
+use crate::count::profile::stacks::{FrameId, Stacks};
 use crate::count::profile::symbols::{Symbols, load_offset};
 use crate::count::profile::tree::Tree;
 use wirebench_record::counts::Source;
@@ -29,16 +29,13 @@ pub struct Allocated {
     pub blocks: RunCost,
     /// Their requested size in bytes.
     pub bytes: RunCost,
-    /// Remarks on the names, one sentence each.
-    pub remarks: Vec<String>,
 }
 
 impl Allocated {
     /// Adds the costs of another process of the same run.
-    pub fn absorb(&mut self, other: Self) {
+    pub fn absorb(&mut self, other: &Self) {
         self.blocks.absorb(&other.blocks);
         self.bytes.absorb(&other.bytes);
-        self.remarks.extend(other.remarks);
     }
 }
 
@@ -82,9 +79,8 @@ pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, String> {
     }
     let mut resolver = Resolver::new(&document, tree);
     let mut allocated = Allocated {
-        blocks: RunCost::new(Rule::Allocations),
-        bytes: RunCost::new(Rule::Allocations),
-        remarks: resolver.remarks.clone(),
+        blocks: RunCost::new(Stacks::new(Rule::Allocations), 0),
+        bytes: RunCost::new(Stacks::new(Rule::Allocations), 0),
     };
     for point in &document.pps {
         let Some(stack) = resolver.stack(&point.fs) else {
@@ -102,7 +98,7 @@ pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, String> {
             sum.total = sum.total.saturating_add(cost);
             sum.stacks.add(&ids, cost.into());
             if let Some((frame, Some(source))) = blamed {
-                sum.lines.add(&frame.function, source, cost);
+                sum.add_line(&frame.function, source, cost);
             }
         }
     }
@@ -121,7 +117,6 @@ type Placed = (Frame, Option<Source>);
 struct Resolver<'a> {
     frames: Vec<DhatFrame<'a>>,
     program: Option<Program>,
-    remarks: Vec<String>,
     resolved: HashMap<u64, Vec<Placed>>,
 }
 
@@ -130,21 +125,9 @@ impl<'a> Resolver<'a> {
         let frames: Vec<DhatFrame<'_>> = document.ftbl.iter().map(|text| DhatFrame::new(text)).collect();
         let path = program(&document.cmd, &frames);
         let program = path.as_deref().and_then(|path| opened(path, &frames, tree));
-        let mut remarks = Vec::new();
-        if !program.as_ref().is_some_and(|program| program.symbols.has_lines) {
-            let name = path
-                .as_deref()
-                .and_then(Path::file_name)
-                .map(|name| name.to_string_lossy().into_owned());
-            let name = name.unwrap_or_else(|| "the program".to_owned());
-            remarks.push(format!(
-                "{name} has no symbols or no line tables: functions are named as valgrind does; build it with debug = \"line-tables-only\" and without strip"
-            ));
-        }
         Self {
             frames,
             program: program.filter(|program| program.symbols.has_lines),
-            remarks,
             resolved: HashMap::new(),
         }
     }
@@ -190,10 +173,9 @@ impl<'a> Resolver<'a> {
         let own = address
             .checked_sub(program.offset)
             .filter(|own| program.symbols.holds(*own))?;
-        let found = program.symbols.functions_at(own);
-        let physical = found.physical?;
-        let lines = found.lines.into_iter().chain(std::iter::repeat(None));
-        let frames: Vec<Placed> = std::iter::once(physical).chain(found.inlined).zip(lines).collect();
+        let found = program.symbols.functions_at(own).into_iter();
+        let frames: Option<Vec<Placed>> = found.map(|(frame, source)| Some((frame?, source))).collect();
+        let frames = frames?;
         self.resolved.insert(address, frames.clone());
         Some(frames)
     }

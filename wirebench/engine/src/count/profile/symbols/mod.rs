@@ -29,16 +29,9 @@ pub(super) fn is_system(path: &str) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
 
-/// The functions at an address.
-#[derive(Debug, Default, Clone)]
-pub(super) struct FunctionsAt {
-    /// The physical function, with the name that it has where it is inlined; `None` without a symbol.
-    pub(super) physical: Option<Frame>,
-    /// What was inlined there, outermost first, without the physical function around it.
-    pub(super) inlined: Vec<Frame>,
-    /// The line within each function, the physical one first; `None` for code that is not the project's own.
-    pub(super) lines: Vec<Option<Source>>,
-}
+/// A function at an address, and the line within it; no line for code that is not the project's own. The physical function, with the
+/// name that it has where it is inlined, is `None` without a symbol.
+pub(super) type FunctionAt = (Option<Frame>, Option<Source>);
 
 /// One program or library of the server, opened for look-ups. Addresses are in its file, not in a process.
 pub(super) struct Symbols {
@@ -97,31 +90,24 @@ impl Symbols {
         self.code.iter().any(|&(start, end)| (start..end).contains(&address))
     }
 
-    /// The functions at an address: the physical one and those inlined there, with their lines.
-    pub(super) fn functions_at(&mut self, address: u64) -> FunctionsAt {
+    /// The functions at an address: the physical one, and then those inlined there, outermost first.
+    pub(super) fn functions_at(&mut self, address: u64) -> Vec<FunctionAt> {
         let symbol = self.loader.find_symbol(address).map(names::clean);
-        let (mut inlined, mut lines, mut outermost) = (Vec::new(), Vec::new(), None);
+        let (mut functions, mut outermost) = (Vec::new(), SourceLocation::default());
         if let Ok(mut frames) = self.loader.find_frames(address) {
             while let Ok(Some(frame)) = frames.next() {
                 let place = self.names.source_location(frame.location.as_ref());
-                inlined.push(
-                    frame
-                        .function
-                        .map_or_else(nameless, |name| self.names.inlined(&name, &place)),
-                );
-                lines.push(place.source());
-                outermost = Some(place);
+                let name = frame.function;
+                let inlined = name.map_or_else(nameless, |name| self.names.inlined(&name, &place));
+                functions.push((Some(inlined), place.source()));
+                outermost = place;
             }
         }
-        inlined.pop();
-        inlined.reverse();
-        lines.reverse();
-        let physical = symbol.map(|symbol| self.names.physical(&symbol, &outermost.unwrap_or_default()));
-        FunctionsAt {
-            physical,
-            inlined,
-            lines,
-        }
+        functions.pop();
+        let physical = symbol.map(|symbol| self.names.physical(&symbol, &outermost));
+        functions.push((physical, outermost.source()));
+        functions.reverse();
+        functions
     }
 }
 
