@@ -25,7 +25,7 @@ use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::normalise::{self, Jq, failed_round};
 use wirebench_engine::session::prepare::{self, tool_version};
 use wirebench_engine::session::{
-    Ending, Member, Recorded, Recorder, StageTime, StagedRun, measure_stages, new_folder, screen_stage,
+    Ending, Member, Recorded, Recorder, StagedRun, measure_stages, new_folder, screen_stage,
 };
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, Run, Stage, Variant};
@@ -253,14 +253,10 @@ fn measure_session(mut session: Session) -> anyhow::Result<Recorded> {
         return session.recorder.finish(true);
     }
     created?;
-    let time = if session.is_paired() {
-        StageTime::first(session.spec.budget)
-    } else {
-        StageTime::unlimited()
-    };
+    let budget = session.is_paired().then_some(session.spec.budget);
     let ids = session.recorder.run.series.iter().map(|series| series.id.clone());
     let screen = screen_stage(ids.collect(), session.spec.rounds);
     let second_stage = session.spec.second_stage;
-    let ending = measure_stages(&mut session, &screen, time, second_stage)?;
+    let ending = measure_stages(&mut session, &screen, budget, second_stage)?;
     session.recorder.finish(ending == Ending::Interrupted)
 }

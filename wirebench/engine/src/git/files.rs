@@ -7,42 +7,20 @@ use std::path::{Path, PathBuf};
 
 use crate::git::command::{as_path, entries, top};
 
-/// The files that git lists, with paths relative to the repository's root. Submodules are listed as folders, and deleted
-/// files too.
-#[derive(Debug, Clone, Default)]
-pub struct Listed {
-    /// Files of the index.
-    pub tracked: BTreeSet<PathBuf>,
-    /// Files that are not in the index and not ignored.
-    pub new: BTreeSet<PathBuf>,
-}
-
-impl Listed {
-    /// Whether a file is among them.
-    pub fn has(&self, file: &Path) -> bool {
-        self.tracked.contains(file) || self.new.contains(file)
-    }
-}
-
-/// The files of the repository at `top`, without those of its submodules; `None` if git fails.
-pub fn files(top: &Path) -> Option<Listed> {
-    let list = |which: &[&str]| -> Option<BTreeSet<PathBuf>> {
-        let listed = entries(top, &[&["ls-files", "-z"], which].concat())?;
-        Some(listed.into_iter().map(as_path).collect())
-    };
-    Some(Listed {
-        tracked: list(&["--cached"])?,
-        new: list(&["--others", "--exclude-standard"])?,
-    })
+/// The files that git lists of the repository at `top`, with paths relative to it: those of its index, and those that are not ignored
+/// unless `is_generated` recognises them. Submodules are listed as folders, and deleted files too. `None` if git fails.
+pub fn files(top: &Path, is_generated: fn(&Path) -> bool) -> Option<BTreeSet<PathBuf>> {
+    let list = |which: &[&str]| entries(top, &[&["ls-files", "-z"], which].concat());
+    let tracked = list(&["--cached"])?.into_iter().map(as_path);
+    let new = list(&["--others", "--exclude-standard"])?.into_iter().map(as_path);
+    Some(tracked.chain(new.filter(|name| !is_generated(name))).collect())
 }
 
 /// Every file of the repository at `top` that exists, and every file of the repositories in it, with paths relative to
 /// `top`. New files that `is_generated` recognises are left out. `None` if not all are known.
 pub fn with_submodules(top: &Path, is_generated: fn(&Path) -> bool) -> Option<BTreeSet<PathBuf>> {
-    let Listed { tracked, new } = files(top)?;
-    let new = new.into_iter().filter(|name| !is_generated(name));
     let mut found = BTreeSet::new();
-    for name in tracked.into_iter().chain(new) {
+    for name in files(top, is_generated)? {
         match fs::symlink_metadata(top.join(&name)) {
             Ok(entry) if entry.is_dir() => {
                 let inside = in_folder(&top.join(&name), is_generated)?;

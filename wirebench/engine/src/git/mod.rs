@@ -16,7 +16,7 @@ use wirebench_record::run::{Variant, VariantRevision};
 
 pub use checkout::{checkout, work_path};
 pub use command::{output, prefix, top};
-pub use files::{Listed, files, with_submodules};
+pub use files::{files, with_submodules};
 
 /// Counts changes in submodules, whatever the repository's configuration ignores.
 const SUBMODULES: &str = "--ignore-submodules=none";

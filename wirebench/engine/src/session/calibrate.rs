@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use crate::measure::side::Side;
 use crate::measure::temporary_folder::TemporaryFolder;
 use crate::session::recorder::Recorder;
-use crate::session::stage::measure_stage;
-use crate::session::variants::SeriesVariants;
-use crate::session::{Session, Setup, StageTime};
+use crate::session::stage::{StageTime, measure_stage};
+use crate::session::{Session, Setup};
 use wirebench_declare::percent::Percent;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Stage, Variant};
@@ -23,21 +22,18 @@ fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyhow::Result<B
     }
     log::info!("measuring what a request costs, to slow the candidate down by {worse}");
     let folder = TemporaryFolder::make("wirebench-")?;
-    let alone: Vec<SeriesVariants> = setup.entries.iter().map(candidate_alone).collect();
-    let mut session = Session::new(
-        Setup {
-            entries: &alone,
-            ..*setup
-        },
-        recorder.in_folder(folder.path()),
-    );
+    let mut alone = recorder.in_folder(folder.path());
+    for variants in &mut alone.variants {
+        variants.retain(|variant| *variant == Variant::Candidate);
+    }
+    let mut session = Session::new(*setup, alone);
     let stage = Stage {
         number: 1,
         rounds: ROUNDS,
         series: setup.series.iter().map(|series| series.id.clone()).collect(),
         why: "what a request costs".into(),
     };
-    measure_stage(&mut session, &stage, StageTime::unlimited(), None)?;
+    measure_stage(&mut session, &stage, StageTime::first(None), None)?;
     let measured = session.finish()?;
     let burn = |values: Vec<f64>| median(&values).map(|ns| nanos(ns * worse.share()));
     Ok((measured.run.series.iter())
@@ -66,12 +62,6 @@ pub(super) fn slowed_down(setup: &Setup, recorder: &mut Recorder, worse: Percent
         }
     }
     Ok(sides)
-}
-
-fn candidate_alone(entry: &SeriesVariants) -> SeriesVariants {
-    let mut alone = entry.clone();
-    alone.variants.retain(|variant| *variant == Variant::Candidate);
-    alone
 }
 
 #[expect(

@@ -1,7 +1,7 @@
 //! Counts every counted series of a run and writes the counts into its record.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use crate::count::counter::{Counter, Job};
 use crate::count::figures;
 use crate::count::tool::Toolbox;
-use crate::git::{self, Listed};
+use crate::git;
 use crate::install;
 use crate::measure::tools;
 use crate::session::prepare::tool_version;
@@ -26,7 +26,7 @@ use wirebench_record::run::Variant;
 /// # Errors
 /// When the run's folder cannot be written.
 pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> anyhow::Result<()> {
-    let (places, jobs): (Vec<usize>, Vec<Job>) = jobs(setup).into_iter().unzip();
+    let (places, jobs): (Vec<usize>, Vec<Job>) = jobs(setup, &recorder.variants).into_iter().unzip();
     if jobs.is_empty() {
         return Ok(());
     }
@@ -56,11 +56,11 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
         Some(counts) => counted_again(&counter, &places, &jobs, counts).with_context(unwritable)?,
         None => Vec::new(),
     };
-    let mut files_of: BTreeMap<Variant, Option<Listed>> = BTreeMap::new();
+    let mut files_of: BTreeMap<Variant, Option<BTreeSet<PathBuf>>> = BTreeMap::new();
     for (place, mut counts) in places.into_iter().zip(counts) {
-        let files = files_of
-            .entry(counts.variant)
-            .or_insert_with(|| setup.side(counts.variant).repository.as_deref().and_then(git::files));
+        let repository = || setup.side(counts.variant).repository.as_deref();
+        let files = || repository().and_then(|top| git::files(top, |_| false));
+        let files = files_of.entry(counts.variant).or_insert_with(files);
         keep_own_sources(&mut counts, files.as_ref());
         if let (Some(reason), true) = (&counts.reason, counts.status == CountStatus::Failed) {
             log::error!(
@@ -76,20 +76,19 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
 }
 
 /// Removes source locations that are no files of the repository, such as generated code.
-fn keep_own_sources(counts: &mut Counts, files: Option<&Listed>) {
-    let is_own = |source: &Source| files.is_some_and(|files| files.has(Path::new(&source.file)));
+fn keep_own_sources(counts: &mut Counts, files: Option<&BTreeSet<PathBuf>>) {
+    let is_own = |source: &Source| files.is_some_and(|files| files.contains(Path::new(&source.file)));
     for function in &mut counts.functions {
         function.source = function.source.take().filter(is_own);
     }
 }
 
 /// Every variant of every counted series, with the series' place in the plan. A reference only serves ratios of times.
-fn jobs<'a>(setup: &Setup<'a>) -> Vec<(usize, Job<'a>)> {
+fn jobs<'a>(setup: &Setup<'a>, variants: &[Vec<Variant>]) -> Vec<(usize, Job<'a>)> {
     let mut jobs = Vec::new();
-    let counted = setup.series.iter().zip(setup.entries).enumerate();
-    for (place, (series, entry)) in counted.filter(|(_, (series, _))| series.load.is_counted()) {
-        let variants = entry.variants.iter().filter(|variant| **variant != Variant::Reference);
-        for variant in variants {
+    let counted = setup.series.iter().zip(variants).enumerate();
+    for (place, (series, variants)) in counted.filter(|(_, (series, _))| series.load.is_counted()) {
+        for variant in variants.iter().filter(|variant| **variant != Variant::Reference) {
             let side = setup.side(*variant);
             let broken = setup.prepared.broken(series, side).cloned();
             jobs.push((place, Job { series, side, broken }));
@@ -273,11 +272,8 @@ mod tests {
             source: Some(Source::at(file, 3)),
         };
         let made = "target/release/build/x/out/weather.rs";
-        let files = Listed {
-            tracked: ["src/price.rs".into()].into(),
-            new: BTreeSet::new(),
-        };
-        let kept = |files: Option<&Listed>| -> Vec<bool> {
+        let files = ["src/price.rs".into()].into();
+        let kept = |files: Option<&BTreeSet<PathBuf>>| -> Vec<bool> {
             let mut counts = Counts::without(Variant::Candidate, CountStatus::Ok, String::new());
             counts.functions = ["src/price.rs", made].map(function).into();
             keep_own_sources(&mut counts, files);

@@ -24,13 +24,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use log::Level;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::measure::side::Side;
 use crate::normalise::Jq;
 use crate::session::prepare::Prepared;
 use crate::session::progress::{Heading, Progress};
-use crate::session::variants::SeriesVariants;
 use crate::session::warm_up::Limits;
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_record::run::{Run, Stage, Variant};
@@ -40,7 +39,7 @@ pub use progress::remaining;
 pub use recorder::{Recorded, Recorder, new_folder, save, started_run, unmeasured, unwritable};
 pub use run::{NothingToMeasure, measure};
 pub use spec::{CodeSource, Part, Purpose, RunSpec, SideRequest};
-pub use stage::{Ending, Member, SecondStage, StageTime, StagedRun, measure_stages, screen_stage};
+pub use stage::{Ending, Member, SecondStage, StagedRun, measure_stages, screen_stage};
 
 /// Everything that a session needs.
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +47,6 @@ struct Setup<'a> {
     prepared: &'a Prepared<'a>,
     jq: &'a Jq,
     series: &'a [PlannedSeries<'a>],
-    /// What is measured of each series.
-    entries: &'a [SeriesVariants],
     /// One for each variant, built.
     sides: &'a [Side],
     keep_raw: bool,
@@ -81,14 +78,6 @@ struct Session<'a> {
     /// The lengths of rounds that are longer than declared, by index of the series.
     lengths: BTreeMap<usize, Duration>,
     limits: Limits,
-}
-
-/// plan.json.
-#[derive(Serialize)]
-struct PlanFile<'a> {
-    seed: u64,
-    series: Vec<(&'a str, &'a str)>,
-    slots: &'a [Slot],
 }
 
 impl<'a> Session<'a> {
@@ -126,11 +115,8 @@ impl<'a> Session<'a> {
 
     /// Writes plan.json.
     fn write_plan(&self) -> anyhow::Result<()> {
-        let plan = PlanFile {
-            seed: self.recorder.run.seed,
-            series: self.setup.series.iter().map(|one| (&*one.id, &*one.digest)).collect(),
-            slots: &self.slots,
-        };
+        let series: Vec<_> = self.setup.series.iter().map(|one| (&one.id, &one.digest)).collect();
+        let plan = json!({"seed": self.recorder.run.seed, "series": series, "slots": self.slots});
         let file = self.recorder.folder.join("plan.json");
         fs::write(&file, serde_json::to_vec_pretty(&plan)?).with_context(|| unwritable(&file))
     }
@@ -153,13 +139,13 @@ impl StagedRun for Session<'_> {
         if self.is_paired() {
             self.log(&format!("stage {}: {}", self.stage_number(stage.number), stage.why));
         }
-        let is_member = |series: &PlannedSeries, entry: &SeriesVariants| {
-            !series.load.is_counted() && stage.series.contains(&series.id) && !entry.variants.is_empty()
+        let is_member = |series: &PlannedSeries, variants: &[Variant]| {
+            !series.load.is_counted() && stage.series.contains(&series.id) && !variants.is_empty()
         };
-        let all = self.setup.series.iter().zip(self.setup.entries).enumerate();
-        let members = all.filter(|(_, (series, entry))| is_member(series, entry));
+        let all = self.setup.series.iter().zip(&self.recorder.variants).enumerate();
+        let members = all.filter(|(_, (series, variants))| is_member(series, variants));
         members
-            .map(|(index, (_, entry))| (index, entry.variants.clone()))
+            .map(|(index, (_, variants))| (index, variants.clone()))
             .collect()
     }
 

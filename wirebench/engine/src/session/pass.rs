@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
     fn leave_out_disturbed(&mut self, raws: &[RawRound]) {
         let pairs: BTreeSet<(usize, u32)> = raws.iter().map(|raw| (raw.slot.series, raw.slot.round)).collect();
         for (series, round) in pairs {
-            if self.setup.entries[series].variants.len() < 2 {
+            if self.recorder.variants[series].len() < 2 {
                 continue;
             }
             if let Some(why) = self.recorder.drop_disturbed(series, round) {

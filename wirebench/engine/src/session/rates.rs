@@ -47,13 +47,13 @@ impl Session<'_> {
             ..series.clone()
         };
         let mut least: Option<(u32, Option<Bound>)> = None;
-        for variant in &self.setup.entries[index].variants {
-            let side = self.setup.side(*variant);
+        for variant in self.recorder.variants[index].clone() {
+            let side = self.setup.side(variant);
             let with_side = |reason: String| MeasureError::Failed(format!("capacity of the {side}: {reason}"));
             if let Some(reason) = side.broken.get(&series.server.name) {
                 return Err(with_side(reason.clone()));
             }
-            let slot = before_rounds(index, *variant);
+            let slot = before_rounds(index, variant);
             let folder = self.raw_folder(&format!("capacity-{}-{}", variant.name(), series.id));
             let (loading, round) = match self.step(&closed, slot, side, &folder) {
                 Ok(measured) => measured,

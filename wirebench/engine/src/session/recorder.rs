@@ -67,9 +67,9 @@ pub fn started_run(id: String, profile: &str, seed: u64, rounds: u32, host: Host
 
 impl Recorder {
     /// Begins to record a run in `folder`, which exists, with the series of a plan.
-    pub(super) fn begin(mut run: Run, folder: PathBuf, series: &[PlannedSeries], plan: &VariantPlan) -> Self {
-        let planned = series.iter().zip(&plan.entries);
-        let planned = planned.map(|(one, entry)| on_hosts(entry.record(one), &run.hosts));
+    pub(super) fn begin(mut run: Run, folder: PathBuf, plan: &VariantPlan) -> Self {
+        let entries = plan.entries.iter();
+        let planned = entries.map(|entry| on_hosts(entry.record.clone(), &run.hosts));
         run.series = planned.chain(plan.removed.iter().cloned()).collect();
         let measured = plan.entries.iter().map(|entry| entry.variants.clone());
         let removed = plan.removed.iter().map(|_| Vec::new());

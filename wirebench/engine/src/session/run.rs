@@ -21,7 +21,7 @@ use crate::session::checkout::{self, CheckedOutSide};
 use crate::session::prepare::Prepared;
 use crate::session::recorder::{self, Recorded, Recorder, started_run};
 use crate::session::spec::{Purpose, RunSpec};
-use crate::session::stage::{Ending, StageTime, StagedRun as _, measure_stages, screen_stage};
+use crate::session::stage::{Ending, StagedRun as _, measure_stages, screen_stage};
 use crate::session::variants::{self, VariantPlan};
 use crate::session::warm_up::Limits;
 use crate::session::{Session, Setup, calibrate, counting, prepare};
@@ -73,12 +73,11 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     let mut run = record(spec, id, &prepared, &sides, dependencies, lock.is_none());
     run.spent.build_ns = build_ns;
     run.accepted = accepted;
-    let mut recorder = Recorder::begin(run, folder, &series, &plan);
+    let mut recorder = Recorder::begin(run, folder, &plan);
     let setup = Setup {
         prepared: &prepared,
         jq: &jq,
         series: &series,
-        entries: &plan.entries,
         sides: &sides,
         keep_raw: spec.keep_raw,
     };
@@ -92,8 +91,8 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     };
     recorder::save(&recorder.run, &recorder.folder)?;
     counting::count(&setup, &mut recorder, &project.config.count)?;
-    let loaded = series.iter().zip(&plan.entries);
-    let loaded = loaded.filter(|(one, entry)| !one.load.is_counted() && !entry.variants.is_empty());
+    let loaded = series.iter().zip(&recorder.variants);
+    let loaded = loaded.filter(|(one, variants)| !one.load.is_counted() && !variants.is_empty());
     let screen = screen_stage(loaded.map(|(one, _)| one.id.clone()).collect(), spec.rounds);
     load(spec, setup, recorder, &screen, compares)
 }
@@ -190,17 +189,13 @@ fn load<'a>(
     screen: &run::Stage,
     compares: bool,
 ) -> anyhow::Result<Recorded> {
-    let time = if compares {
-        StageTime::first(spec.budget)
-    } else {
-        StageTime::unlimited()
-    };
     let mut session = Session::new(setup, recorder);
     if compares {
         session.limits = Limits::within(spec.budget, screen.series.len());
     }
     if !screen.series.is_empty()
-        && measure_stages(&mut session, screen, time, spec.second_stage)? != Ending::Interrupted
+        && measure_stages(&mut session, screen, compares.then_some(spec.budget), spec.second_stage)?
+            != Ending::Interrupted
         && compares
     {
         let wanted = (spec.sampled)(session.run());

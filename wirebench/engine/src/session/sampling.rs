@@ -56,7 +56,7 @@ impl Session<'_> {
         }
         let Some(perf) = tools::locate(harness.root, "perf") else {
             let how = "install linux-perf (Debian) or linux-tools-$(uname -r) (Ubuntu)";
-            self.say(
+            self.progress.log(
                 Level::Info,
                 &format!("functions are not sampled, as perf is not installed: {how}"),
             );
@@ -65,21 +65,19 @@ impl Session<'_> {
         let began = Instant::now();
         for index in series {
             let id = &self.setup.series[*index].id;
-            self.say(
+            self.progress.log(
                 Level::Info,
                 &format!("sampling the functions of {id}, {PAIRS} rounds of each side"),
             );
             match self.sampled(*index, &perf) {
                 Ok(sampled) => self.recorder.run.series[*index].sampled = Some(sampled),
                 Err(MeasureError::Interrupted) => break,
-                Err(why) => self.say(Level::Warn, &format!("functions of {id} are not sampled: {why}")),
+                Err(why) => self
+                    .progress
+                    .log(Level::Warn, &format!("functions of {id} are not sampled: {why}")),
             }
         }
         self.recorder.run.spent.sample_ns = nanos(began.elapsed());
-    }
-
-    fn say(&self, level: Level, text: &str) {
-        self.progress.log(level, text);
     }
 
     fn sampled(&mut self, index: usize, perf: &Path) -> Result<Sampled, MeasureError> {

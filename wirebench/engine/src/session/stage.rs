@@ -77,16 +77,17 @@ fn while_left(lacks: &dyn Fn(&Run, usize) -> bool) -> impl Fn(&Run, usize, Tally
     move |run, series, tally| tally.has_extra_left() && lacks(run, series)
 }
 
-/// Measures the first stage, and then the one that `second_stage` plans, if it plans one.
+/// Measures the first stage, and then, within the budget, the one that `second_stage` plans, if it plans one.
 ///
 /// # Errors
 /// When plan or record cannot be written.
 pub fn measure_stages(
     session: &mut impl StagedRun,
     screen: &Stage,
-    time: StageTime,
+    budget: Option<Duration>,
     second_stage: SecondStage,
 ) -> anyhow::Result<Ending> {
+    let time = StageTime::first(budget);
     // Fewer first rounds than a verdict needs were requested: they are measured, and nothing is decided.
     let decides = screen.rounds >= FEWEST_PAIRS;
     let ending = measure_stage(session, screen, time, decides.then_some(second_stage))?;
@@ -276,36 +277,27 @@ pub fn screen_stage(series: Vec<String>, rounds: u32) -> Stage {
 
 /// The time limits of a stage.
 #[derive(Debug, Clone, Copy)]
-pub struct StageTime {
+pub(super) struct StageTime {
     began: Instant,
     /// The time after which no new round begins.
-    pub end: Option<Instant>,
+    end: Option<Instant>,
     /// Whether a stage follows, which needs a part of the time.
     is_first: bool,
 }
 
 impl StageTime {
-    /// A stage without limits.
-    pub fn unlimited() -> Self {
-        Self {
-            began: Instant::now(),
-            end: None,
-            is_first: false,
-        }
-    }
-
-    /// A first stage, which leaves time for a second one within the budget that begins now.
-    pub fn first(budget: Duration) -> Self {
+    /// A first stage, which leaves time for a second one within the budget that begins now; without a budget it has no limits.
+    pub(super) fn first(budget: Option<Duration>) -> Self {
         let began = Instant::now();
         Self {
             began,
-            end: Some(began + budget),
+            end: budget.map(|budget| began + budget),
             is_first: true,
         }
     }
 
     /// A stage that may take all the time there is.
-    pub fn last(end: Instant) -> Self {
+    fn last(end: Instant) -> Self {
         Self {
             began: Instant::now(),
             end: Some(end),
@@ -314,13 +306,13 @@ impl StageTime {
     }
 
     /// True if the time of the next stage has begun.
-    pub fn is_late(self, now: Instant) -> bool {
+    fn is_late(self, now: Instant) -> bool {
         let screen = self.screen(0, now);
         screen.is_some_and(|screen| is_late(screen.spent, screen.budget))
     }
 
     /// The first stage after that many whole rounds; `None` if no stage follows.
-    pub fn screen(self, whole: u32, now: Instant) -> Option<Screen> {
+    fn screen(self, whole: u32, now: Instant) -> Option<Screen> {
         let end = self.end.filter(|_| self.is_first)?;
         Some(Screen {
             budget: end - self.began,
@@ -443,7 +435,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         fake.failing = vec![0, 4];
         let stage = fake.screen(4);
-        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR), None).unwrap();
+        let ending = measure_stage(&mut fake, &stage, StageTime::first(Some(HOUR)), None).unwrap();
         assert_eq!(ending, Ending::Whole);
         let rounds = (0..4).map(|round| ("round", round, vec![0, 1]));
         let extra = [4, 5].map(|round| ("extra round", round, vec![0]));
@@ -457,7 +449,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         fake.failing = (0..100).collect();
         let stage = fake.screen(3);
-        measure_stage(&mut fake, &stage, StageTime::unlimited(), None).unwrap();
+        measure_stage(&mut fake, &stage, StageTime::first(None), None).unwrap();
         assert_eq!(fake.passes.len(), 3 + 4);
     }
 
@@ -466,7 +458,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH[1..]);
         fake.failing = vec![0];
         let stage = fake.screen(3);
-        measure_stage(&mut fake, &stage, StageTime::unlimited(), None).unwrap();
+        measure_stage(&mut fake, &stage, StageTime::first(None), None).unwrap();
         assert_eq!((fake.passes.len(), fake.run.stages.len()), (3, 0));
     }
 
@@ -475,12 +467,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         fake.endings = vec![Ending::Whole, Ending::Whole, Ending::OutOfTime];
         let stage = fake.screen(8);
-        let ending = measure_stages(
-            &mut fake,
-            &stage,
-            StageTime::first(HOUR),
-            planned(&|_, _| NextStage::default()),
-        );
+        let ending = measure_stages(&mut fake, &stage, Some(HOUR), planned(&|_, _| NextStage::default()));
         let ending = ending.unwrap();
         assert_eq!(ending, Ending::OutOfTime);
         let recorded = &fake.run.stages[0];
@@ -494,7 +481,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         fake.endings = vec![Ending::Whole, Ending::Interrupted];
         let stage = fake.screen(8);
-        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR), None).unwrap();
+        let ending = measure_stage(&mut fake, &stage, StageTime::first(Some(HOUR)), None).unwrap();
         assert_eq!((ending, fake.run.stages), (Ending::Interrupted, vec![stage]));
     }
 
@@ -504,7 +491,7 @@ mod tests {
         fake.failing = vec![0];
         fake.endings = vec![Ending::Whole, Ending::OutOfTime];
         let stage = fake.screen(1);
-        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR), None).unwrap();
+        let ending = measure_stage(&mut fake, &stage, StageTime::first(Some(HOUR)), None).unwrap();
         assert_eq!((ending, &fake.run.stages), (Ending::OutOfTime, &vec![stage]));
         let text = "the time given was over before every disturbed round was made up for";
         assert_eq!(*fake.logged.borrow(), [text]);
@@ -526,8 +513,7 @@ mod tests {
             }),
         };
         // The time of a first stage of no length is over from the beginning.
-        let time = StageTime::first(Duration::ZERO);
-        let ending = measure_stages(&mut fake, &stage, time, planned(&second)).unwrap();
+        let ending = measure_stages(&mut fake, &stage, Some(Duration::ZERO), planned(&second)).unwrap();
         assert_eq!(ending, Ending::Whole);
         let recorded: Vec<u32> = fake.run.stages.iter().map(|stage| stage.rounds).collect();
         assert_eq!(recorded, [10, 8]);
@@ -566,7 +552,7 @@ mod tests {
                 },
                 ..planned(&plan)
             };
-            let ending = measure_stages(&mut fake, &stage, StageTime::first(HOUR), second).unwrap();
+            let ending = measure_stages(&mut fake, &stage, Some(HOUR), second).unwrap();
             let extra = fake.passes.iter().filter(|(kind, ..)| *kind == "extra round");
             (ending, extra.count())
         };
@@ -606,7 +592,7 @@ mod tests {
                 },
                 ..planned(&plan)
             };
-            measure_stages(&mut fake, &stage, StageTime::first(HOUR), second).unwrap();
+            measure_stages(&mut fake, &stage, Some(HOUR), second).unwrap();
             let extra = fake.run.series[1].rounds.iter().filter(|round| round.round >= 8 + 9);
             let mut extra: Vec<_> = extra.map(|round| (round.round, round.stage, round.variant)).collect();
             extra.sort_unstable();
@@ -626,7 +612,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         let stage = fake.screen(FEWEST_PAIRS - 1);
         let none = |_: &Run, _| -> NextStage { panic!("a second stage") };
-        measure_stages(&mut fake, &stage, StageTime::first(HOUR), planned(&none)).unwrap();
+        measure_stages(&mut fake, &stage, Some(HOUR), planned(&none)).unwrap();
     }
 }
 
@@ -639,10 +625,10 @@ mod time_tests {
         const BUDGET: Duration = Duration::from_secs(100);
         let now = Instant::now();
         let later = now + Duration::from_secs(99);
-        for time in [StageTime::last(now + BUDGET), StageTime::unlimited()] {
+        for time in [StageTime::last(now + BUDGET), StageTime::first(None)] {
             assert!(!time.is_late(later) && time.screen(99, later).is_none());
         }
-        let first = StageTime::first(BUDGET);
+        let first = StageTime::first(Some(BUDGET));
         assert!(!first.is_late(now + Duration::from_secs(39)) && first.is_late(now + Duration::from_secs(41)));
         assert_eq!(first.screen(3, later).map(|screen| screen.budget), Some(BUDGET));
     }

@@ -17,30 +17,17 @@ pub(super) struct VariantPlan {
     pub(super) removed: Vec<Series>,
 }
 
-/// The variants to measure of one series.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What is measured of one series.
+#[derive(Debug)]
 pub(super) struct SeriesVariants {
     /// Variants to measure; empty when the candidate does not have the series.
     pub(super) variants: Vec<Variant>,
-    /// The side that lacks it.
-    pub(super) missing_in: Option<Variant>,
-    /// The digest of the baseline's own load, if it differs.
-    pub(super) baseline_digest: Option<String>,
-    /// Whether baseline and candidate run the same program, so that they are not measured against each other.
-    pub(super) same_program: bool,
+    /// Its record before the first round: which side lacks it, the digest of the baseline's own load if it differs, and whether
+    /// baseline and candidate run the same program, so that they are not measured against each other.
+    pub(super) record: Series,
 }
 
 impl SeriesVariants {
-    /// The record of the series before its first round.
-    pub(super) fn record(&self, series: &PlannedSeries) -> Series {
-        Series {
-            missing_in: self.missing_in,
-            same_program: self.same_program,
-            baseline_digest: self.baseline_digest.clone(),
-            ..unmeasured(series)
-        }
-    }
-
     fn compares(&self) -> bool {
         let both = [Variant::Baseline, Variant::Candidate];
         both.iter().all(|variant| self.variants.contains(variant))
@@ -53,7 +40,7 @@ impl VariantPlan {
         for (one, entry) in series.iter().zip(&mut self.entries) {
             if sides.iter().any(|side| side.lacks(&one.server.name)) {
                 entry.variants.retain(|variant| *variant != Variant::Baseline);
-                entry.missing_in.get_or_insert(Variant::Baseline);
+                entry.record.missing_in.get_or_insert(Variant::Baseline);
             }
         }
     }
@@ -76,7 +63,7 @@ impl VariantPlan {
                 entry.variants.push(Variant::Null);
                 continue;
             }
-            entry.same_program = true;
+            entry.record.same_program = true;
             entry.variants.retain(|variant| *variant != Variant::Baseline);
             if entry.variants == [Variant::Candidate] {
                 entry.variants.clear();
@@ -117,38 +104,30 @@ pub(super) fn plan(
         .iter()
         .map(|one| (one.id.as_str(), one.digest.as_str()))
         .collect();
-    let entries = series
-        .iter()
-        .map(|one| {
-            let mut entry = entry(sides, one);
-            let baseline = digests.get(one.id.as_str()).filter(|digest| **digest != one.digest);
-            entry.baseline_digest = baseline.map(|digest| (*digest).to_owned());
-            entry
-        })
-        .collect();
-    let without_candidate = SeriesVariants {
-        missing_in: Some(Variant::Candidate),
-        ..SeriesVariants::default()
+    let entry = |one: &PlannedSeries| {
+        let lacks = |variant| of_variant(sides, variant).is_some_and(|side| !side.side.declares(one));
+        let missing_in = [Variant::Candidate, Variant::Baseline].into_iter().find(|v| lacks(*v));
+        let declaring = sides.iter().map(|side| &side.side).filter(|side| side.declares(one));
+        let measured = declaring.filter(|_| missing_in != Some(Variant::Candidate));
+        let baseline = digests.get(one.id.as_str()).filter(|digest| **digest != one.digest);
+        SeriesVariants {
+            variants: measured.map(|side| side.revision.variant).collect(),
+            record: Series {
+                missing_in,
+                baseline_digest: baseline.map(|digest| (*digest).to_owned()),
+                ..unmeasured(one)
+            },
+        }
     };
     let removed = declared_by_baseline
         .iter()
         .filter(|declared| series.iter().all(|planned| planned.id != declared.id))
-        .map(|declared| without_candidate.record(declared))
-        .collect();
-    Ok(VariantPlan { entries, removed })
-}
-
-fn entry(sides: &[CheckedOutSide], series: &PlannedSeries) -> SeriesVariants {
-    let lacks = |variant| of_variant(sides, variant).is_some_and(|one| !one.side.declares(series));
-    let missing_in = [Variant::Candidate, Variant::Baseline].into_iter().find(|v| lacks(*v));
-    let variants = sides
-        .iter()
-        .filter(|one| missing_in != Some(Variant::Candidate) && one.side.declares(series))
-        .map(|one| one.side.revision.variant)
-        .collect();
-    SeriesVariants {
-        variants,
-        missing_in,
-        ..SeriesVariants::default()
-    }
+        .map(|declared| Series {
+            missing_in: Some(Variant::Candidate),
+            ..unmeasured(declared)
+        });
+    Ok(VariantPlan {
+        entries: series.iter().map(entry).collect(),
+        removed: removed.collect(),
+    })
 }

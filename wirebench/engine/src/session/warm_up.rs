@@ -108,7 +108,7 @@ impl Session<'_> {
             return Ok(most);
         }
         let is_judged = |variant: &&Variant| matches!(variant, Variant::Baseline | Variant::Candidate);
-        let variants = self.setup.entries[index].variants.iter();
+        let variants = self.recorder.variants[index].iter();
         let judged: Vec<Variant> = variants.filter(is_judged).copied().collect();
         let prepared = self.setup.prepared;
         let is_broken = |variant: &Variant| prepared.broken(series, self.setup.side(*variant)).is_some();
