@@ -10,10 +10,9 @@ use wirebench_declare::args::{MissingValue, expand};
 use wirebench_declare::load::{LoadStage, Rate};
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::{Amount, Load};
-use wirebench_engine::measure::captured::Captured;
 use wirebench_engine::measure::remote;
 use wirebench_engine::measure::slot::files;
-use wirebench_engine::measure::values::{self, Locations};
+use wirebench_engine::measure::values::{self, Captured, Locations};
 
 /// The container of a load pod.
 pub(crate) const CONTAINER: &str = "load";

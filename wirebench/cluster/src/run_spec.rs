@@ -19,10 +19,10 @@ use crate::overlay::Overlay;
 use wirebench_declare::Project;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::server::{GrpcOperation, Operation};
-use wirebench_engine::measure::captured::Captured;
-use wirebench_engine::measure::endpoint::Endpoint;
 use wirebench_engine::measure::request::Request;
 use wirebench_engine::measure::slot::files;
+use wirebench_engine::measure::values::Captured;
+use wirebench_engine::measure::wire::Endpoint;
 use wirebench_engine::session::SecondStage;
 use wirebench_record::run::Variant;
 

@@ -9,7 +9,6 @@ pub mod figures;
 pub mod profile;
 pub mod program;
 pub mod relay;
-pub mod segments;
 pub mod server_run;
 pub mod threads;
 pub mod tool;

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::count::segments;
 use crate::count::threads::GroupThreads;
 
 /// How much CPU time both sides may use before the relay passes bytes on anyway: the most and the least. It is no wall time,
@@ -248,7 +247,7 @@ impl Connections {
             write_all(&mut connection.driver, &response);
             if !connection.driver_open || !connection.server_open {
                 // After both ends are closed the kernel has no counters any more.
-                let segments = segments::received(&connection.server);
+                let segments = segments_received(&connection.server);
                 self.wire.segments_sent = self.wire.segments_sent.zip(segments).map(|(sum, more)| sum + more);
                 let _ = connection.server.shutdown(Shutdown::Both);
                 let _ = connection.driver.shutdown(Shutdown::Both);
@@ -290,6 +289,18 @@ fn write_all(to: &mut TcpStream, mut bytes: &[u8]) {
             Err(_) => return,
         }
     }
+}
+
+/// Segments with data that arrived on an open connection so far; `None` if the kernel does not count them.
+fn segments_received(stream: &TcpStream) -> Option<u64> {
+    use std::os::fd::AsRawFd as _;
+
+    // Kernels append to the structure of tcp_info(7), and older ones fill less of it.
+    const PLACE: usize = std::mem::offset_of!(libc::tcp_info, tcpi_data_segs_in);
+    let mut info = [0u8; 512];
+    let length = uapi::getsockopt(stream.as_raw_fd(), libc::SOL_TCP, libc::TCP_INFO, &mut info).ok()?;
+    let field = info[..length].get(PLACE..PLACE + 4)?;
+    Some(u32::from_ne_bytes(field.try_into().ok()?).into())
 }
 
 /// The bytes and connections that a relay counted, from the server's point of view.
@@ -445,5 +456,19 @@ while True:
         let mut stream = TcpStream::connect(&relay.address).unwrap();
         assert_eq!(stream.read(&mut [0; 1]).unwrap_or(0), 0);
         assert!(relay.finish().is_err());
+    }
+
+    #[test]
+    fn every_write_that_is_not_held_back_is_a_segment() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut there, _) = listener.accept().unwrap();
+        there.set_nodelay(true).unwrap();
+        for _ in 0..3 {
+            there.write_all(b"five!").unwrap();
+            here.read_exact(&mut [0; 5]).unwrap();
+        }
+        assert_eq!(segments_received(&here), Some(3));
+        assert_eq!(segments_received(&there), Some(0));
     }
 }

@@ -1,14 +1,12 @@
 //! Measuring: starts targets and drivers, watches them, and records the values. Judges nothing.
 
 pub mod build;
-pub mod captured;
 pub mod clock;
 pub mod cores;
 mod database;
 pub mod dependencies;
 pub mod digest;
 pub mod drive;
-pub mod endpoint;
 pub mod error;
 pub mod grpc;
 pub mod host;

@@ -5,14 +5,12 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::measure::captured::{self, Captured};
-use crate::measure::endpoint::Endpoint;
 use crate::measure::error::MeasureError;
 use crate::measure::grpc::call::Call;
 use crate::measure::grpc::frame;
 use crate::measure::probe::{PROBE_TIMEOUT, send};
-use crate::measure::values::fill_variables;
-use crate::measure::wire::{WireRequest, WireResponse, grpc_request};
+use crate::measure::values::{Captured, fill_captured, fill_variables};
+use crate::measure::wire::{Endpoint, WireRequest, WireResponse, grpc_request};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{GrpcOperation, HttpOperation, Operation, Server};
 
@@ -68,12 +66,12 @@ impl<'a> Request<'a> {
 
     fn set_http(&mut self, http: &HttpOperation, captured: &Captured) -> Result<(), MeasureError> {
         self.wire.method.clone_from(&http.method);
-        self.wire.path = captured::fill(&http.path, captured);
+        self.wire.path = fill_captured(&http.path, captured);
         self.wire.headers = self.fill_all(&http.headers, captured)?;
         let body = http.body.as_deref().unwrap_or_default();
         self.wire.body = self.fill(body, captured)?.into_bytes();
         let more_paths = http.more_paths.iter();
-        self.more_paths = more_paths.map(|path| captured::fill(path, captured)).collect();
+        self.more_paths = more_paths.map(|path| fill_captured(path, captured)).collect();
         Ok(())
     }
 
@@ -95,7 +93,7 @@ impl<'a> Request<'a> {
 
     /// Replaces captured values and environment variables in a text.
     fn fill(&self, text: &str, captured: &Captured) -> Result<String, MeasureError> {
-        fill_variables(&captured::fill(text, captured)).map_err(|variable| {
+        fill_variables(&fill_captured(text, captured)).map_err(|variable| {
             self.error(&format!(
                 "environment variable {variable} is not set; set it, or give a default: {{env:{variable}:default}}"
             ))

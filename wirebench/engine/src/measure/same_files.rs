@@ -7,6 +7,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use regex::bytes::Regex;
+
 /// Folders of generated files, which a run of the project may have left.
 const DERIVED: &str = "__pycache__ node_modules .venv venv target";
 /// Extensions of files that only people read.
@@ -69,10 +71,12 @@ pub(super) fn documents_are_unread(files: [&Files; 2]) -> bool {
         .union(after)
         .filter(|name| is_document(name) && !same_entry(files, name))
         .collect();
-    let mut sources = after.iter().filter(|name| !documents.is_empty() && may_read(name));
-    sources.all(|source| {
-        let text = content(&files[1].root.join(source));
-        text.is_some_and(|text| !documents.iter().any(|document| names_document(&text, document)))
+    if documents.is_empty() {
+        return true;
+    }
+    let mut sources = after.iter().filter(|name| may_read(name));
+    naming(&documents).is_some_and(|naming| {
+        sources.all(|source| content(&files[1].root.join(source)).is_some_and(|text| !naming.is_match(&text)))
     })
 }
 
@@ -90,24 +94,20 @@ fn content(file: &Path) -> Option<Vec<u8>> {
     fs::read(file).ok()
 }
 
-/// Whether a text has a document's name or a folder of it as a word, or its extension as `.md` or `"md"`.
-fn names_document(text: &[u8], document: &Path) -> bool {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let places = |word: &[u8]| -> Vec<(Option<u8>, Option<u8>)> {
-        let at = text.windows(word.len()).enumerate();
-        let found = at.filter(|(_, part)| part.eq_ignore_ascii_case(word));
-        let around = |at: usize| (at.checked_sub(1).map(|at| text[at]), text.get(at + word.len()).copied());
-        found.map(|(at, _)| around(at)).collect()
-    };
-    let is_named = |part: &OsStr| {
-        let mut around = places(part.as_bytes()).into_iter();
-        around.any(|(before, after)| !is_word(before.as_ref()) && !is_word(after.as_ref()))
-    };
-    let has_extension = |extension: &OsStr| {
-        let mut around = places(extension.as_bytes()).into_iter();
-        around.any(|(before, after)| matches!(before, Some(b'.' | b'"' | b'\'' | b'`')) && !is_word(after.as_ref()))
-    };
-    document.iter().any(is_named) || document.extension().is_some_and(has_extension)
+/// Matches a text that has the name of a document or of a folder of it as a word, or its extension as `.md` or `"md"`. `None` if a name
+/// is not UTF-8.
+fn naming(documents: &[&PathBuf]) -> Option<Regex> {
+    let mut words = BTreeSet::new();
+    for document in documents {
+        for part in *document {
+            words.insert(format!("(^|[^a-z0-9_]){}", regex::escape(part.to_str()?)));
+        }
+        if let Some(extension) = document.extension() {
+            words.insert(format!("[.\"'`]{}", regex::escape(extension.to_str()?)));
+        }
+    }
+    let words: Vec<String> = words.into_iter().collect();
+    Regex::new(&format!("(?i-u)({})([^a-z0-9_]|$)", words.join("|"))).ok()
 }
 
 /// Whether a name is the same file, or the same link, in both projects.

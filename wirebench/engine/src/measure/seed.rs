@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::measure::captured::Captured;
-use crate::measure::endpoint::Endpoint;
 use crate::measure::error::MeasureError;
 use crate::measure::request::Request;
+use crate::measure::values::Captured;
+use crate::measure::wire::Endpoint;
 use wirebench_declare::seed::Seed;
 use wirebench_declare::server::{Operation, Server};
 
@@ -72,7 +72,7 @@ fn values(seed: &Seed, body: &[u8]) -> Result<Captured, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::captured::fill;
+    use crate::measure::values::fill_captured;
     use wirebench_declare::server::HttpOperation;
 
     fn seed(pointer: &str) -> Seed {
@@ -89,7 +89,10 @@ mod tests {
         let captured = values(&seed("/user/token"), body).unwrap();
         assert_eq!(captured["token"], "a.b");
         assert_eq!(values(&seed("/user/id"), body).unwrap()["token"], "7");
-        assert_eq!(fill(r#"{"t":"{token}","x":{}}"#, &captured), r#"{"t":"a.b","x":{}}"#);
+        assert_eq!(
+            fill_captured(r#"{"t":"{token}","x":{}}"#, &captured),
+            r#"{"t":"a.b","x":{}}"#
+        );
     }
 
     #[test]

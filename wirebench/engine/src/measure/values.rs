@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::measure::captured::{self, Captured};
 use crate::measure::wire::GRPC_WEB_HEADERS;
 use wirebench_declare::args::{Arg, Value, Values, expand, fill};
 use wirebench_declare::load::{Rate, as_flag};
@@ -34,6 +33,18 @@ pub struct Locations<'a> {
     pub project: &'a str,
     /// The file with the certificate that the server must show.
     pub ca: &'a str,
+}
+
+/// Values that seeds captured from responses, by name: `{token}` in later requests.
+pub type Captured = BTreeMap<String, String>;
+
+/// Replaces `{name}` by the captured value of that name; other braces stay as they are.
+pub fn fill_captured(text: &str, captured: &Captured) -> String {
+    let mut filled = text.to_owned();
+    for (name, value) in captured {
+        filled = filled.replace(&format!("{{{name}}}"), value);
+    }
+    filled
 }
 
 /// How long a driver waits for a response.
@@ -144,7 +155,7 @@ pub fn fill_request(values: &mut Values, series: &PlannedSeries, captured: &Capt
         Operation::Bench(_) => return,
     };
     let fill = |line: &String| {
-        let line = captured::fill(line, captured);
+        let line = fill_captured(line, captured);
         // A variable that is not set was an error when the request was made; here it leaves the line as it is.
         fill_variables(&line).unwrap_or(line)
     };
@@ -152,8 +163,8 @@ pub fn fill_request(values: &mut Values, series: &PlannedSeries, captured: &Capt
     set_headers(values, series.protocol, &lines);
     for name in ["path", "url", "more_urls"] {
         match values.get_mut(name) {
-            Some(Value::One(text)) => *text = captured::fill(text, captured),
-            Some(Value::Many(texts)) => texts.iter_mut().for_each(|text| *text = captured::fill(text, captured)),
+            Some(Value::One(text)) => *text = fill_captured(text, captured),
+            Some(Value::Many(texts)) => texts.iter_mut().for_each(|text| *text = fill_captured(text, captured)),
             None => {}
         }
     }

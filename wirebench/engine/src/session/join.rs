@@ -41,7 +41,7 @@ pub fn join_shards<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<Run, Strin
         started_at: started_at.unwrap_or_default(),
         finished_at: finished_at.unwrap_or_default(),
         spent: spent(&runs),
-        repeat: on_one_machine(&first.repeat),
+        repeat: on_one_machine(&first.repeat).0,
         stages: stages(&runs, &series),
         shards: runs.iter().map(|run| shard(run)).collect(),
         tools: tools(&runs),
@@ -115,7 +115,7 @@ fn fits(known: &[Series], series: &Series) -> Result<(), String> {
 
 /// Checks that no machine is left out, if the runs were made with --shard.
 fn check_complete(runs: &[&Run]) -> Result<(), String> {
-    let given: Vec<Shard> = runs.iter().filter_map(|run| shard_of_command(&run.repeat)).collect();
+    let given: Vec<Shard> = runs.iter().filter_map(|run| on_one_machine(&run.repeat).1).collect();
     let Some(count) = given.first().map(|shard| shard.count) else {
         return Ok(());
     };
@@ -228,26 +228,13 @@ fn shard(run: &Run) -> run::Shard {
     }
 }
 
-/// A shard's command without its --shard.
-fn on_one_machine(repeat: &str) -> String {
-    let Ok(words) = shell_words::split(repeat) else {
-        return repeat.to_owned();
+/// A run's command without its --shard, and the shard that it names.
+fn on_one_machine(repeat: &str) -> (String, Option<Shard>) {
+    let Ok(mut words) = shell_words::split(repeat) else {
+        return (repeat.to_owned(), None);
     };
-    let mut kept = Vec::new();
-    let mut words = words.into_iter();
-    while let Some(word) = words.next() {
-        if word == SHARD_FLAG {
-            words.next();
-        } else {
-            kept.push(word);
-        }
-    }
-    shell_words::join(kept)
-}
-
-/// The shard that a run's command names.
-fn shard_of_command(repeat: &str) -> Option<Shard> {
-    let words = shell_words::split(repeat).ok()?;
-    let flag = words.iter().position(|word| word == SHARD_FLAG)?;
-    words.get(flag + 1)?.parse().ok()
+    let flag = words.iter().position(|word| word == SHARD_FLAG);
+    let removed: Vec<String> = flag.map_or_else(Vec::new, |at| words.drain(at..words.len().min(at + 2)).collect());
+    let shard = removed.get(1).and_then(|shard| shard.parse().ok());
+    (shell_words::join(words), shard)
 }

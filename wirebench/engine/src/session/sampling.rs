@@ -201,27 +201,10 @@ fn too_slow(pair: Duration) -> bool {
 /// The command that runs a server's command under perf.
 fn under_perf(perf: &Path, data: &Path, command: &[String]) -> Vec<String> {
     let [perf, data] = [perf, data].map(|path| path.to_string_lossy().into_owned());
-    let frequency = FREQUENCY.to_string();
-    let words = [
-        &*perf,
-        "record",
-        "-q",
-        "-k",
-        "CLOCK_MONOTONIC",
-        "-e",
-        "cpu-clock",
-        "-F",
-        &frequency,
-        "-g",
-        "-o",
-        &data,
-        "--",
-    ];
-    words
-        .into_iter()
-        .map(str::to_owned)
-        .chain(command.iter().cloned())
-        .collect()
+    let record = format!("record -q -k CLOCK_MONOTONIC -e cpu-clock -F {FREQUENCY} -g -o");
+    let options = record.split(' ').map(str::to_owned);
+    let words = std::iter::once(perf).chain(options).chain([data, "--".to_owned()]);
+    words.chain(command.iter().cloned()).collect()
 }
 
 fn per_request(time: &CpuTime, requests: u64) -> RoundTime {

@@ -17,11 +17,11 @@ use crate::program::{WORD, slug};
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{GrpcOperation, Operation, Ready};
-use wirebench_engine::measure::endpoint::Endpoint;
 use wirebench_engine::measure::grpc::call::Call;
 use wirebench_engine::measure::grpc::reflection;
 use wirebench_engine::measure::probe::send;
 use wirebench_engine::measure::ready::is_ready;
+use wirebench_engine::measure::wire::Endpoint;
 use wirebench_engine::measure::wire::grpc_request;
 
 /// Methods that are measured; more only cost time.

@@ -33,9 +33,7 @@ use wirebench_declare::server::{self, Before, Operation, Ready, Server};
 use wirebench_declare::span::Span;
 use wirebench_declare::tier::Part;
 use wirebench_engine::measure::build::Builder;
-use wirebench_engine::measure::captured::Captured;
 use wirebench_engine::measure::cores::Cores;
-use wirebench_engine::measure::endpoint::Endpoint;
 use wirebench_engine::measure::error::MeasureError;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::listening;
@@ -43,6 +41,8 @@ use wirebench_engine::measure::request::Request;
 use wirebench_engine::measure::side::Side;
 use wirebench_engine::measure::target::{LaunchContext, Target};
 use wirebench_engine::measure::tls::TlsFiles;
+use wirebench_engine::measure::values::Captured;
+use wirebench_engine::measure::wire::Endpoint;
 use wirebench_record::run::VariantRevision;
 
 /// The context of a probe.

@@ -8,10 +8,9 @@ use std::time::Duration;
 use super::ProbedServer;
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
-use wirebench_engine::measure::endpoint::Endpoint;
 use wirebench_engine::measure::grpc;
 use wirebench_engine::measure::probe::{ProbeError, send};
-use wirebench_engine::measure::wire::{WireRequest, WireResponse, grpc_request};
+use wirebench_engine::measure::wire::{Endpoint, WireRequest, WireResponse, grpc_request};
 
 /// How long one request may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);

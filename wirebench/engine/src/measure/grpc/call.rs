@@ -6,9 +6,9 @@ use std::path::Path;
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor};
 
-use crate::measure::endpoint::Endpoint;
 use crate::measure::grpc::frame::{self, Frame};
 use crate::measure::grpc::{proto_file, reflection};
+use crate::measure::wire::Endpoint;
 use wirebench_declare::server::{GrpcOperation, ProtoFile};
 
 /// A method with its message types: unary, or with a stream of responses.

@@ -6,10 +6,9 @@ use std::time::Duration;
 use prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 
-use crate::measure::endpoint::Endpoint;
 use crate::measure::grpc::frame;
 use crate::measure::probe;
-use crate::measure::wire::grpc_request;
+use crate::measure::wire::{Endpoint, grpc_request};
 
 /// `ServerReflectionRequest` of grpc/reflection/v1/reflection.proto, with the fields used here; exactly one has a value.
 #[derive(Clone, PartialEq, Message)]

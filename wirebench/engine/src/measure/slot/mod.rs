@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use crate::measure::cores::Cores;
 use crate::measure::drive::{Drive, Measured, cannot_start};
-use crate::measure::endpoint::Endpoint;
 use crate::measure::error::{MeasureError, written};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::load_monitor::LoadMonitor;
@@ -24,6 +23,7 @@ use crate::measure::startup::{PORT, StartUp};
 use crate::measure::target::{KeptTiers, LaunchContext, Target, argv, environment, part_values};
 use crate::measure::tls::TlsFiles;
 use crate::measure::values::{self, Locations};
+use crate::measure::wire::Endpoint;
 use wirebench_declare::args::{Value, Values, expand};
 use wirebench_declare::load::total;
 use wirebench_declare::plan::PlannedSeries;

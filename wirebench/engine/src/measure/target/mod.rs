@@ -11,8 +11,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::measure::captured::Captured;
-use crate::measure::endpoint::Endpoint;
 use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Ending;
@@ -23,6 +21,8 @@ use crate::measure::side::Side;
 use crate::measure::target::spawn::spawn;
 use crate::measure::tls::TlsFiles;
 use crate::measure::usage_reader::UsageReader;
+use crate::measure::values::Captured;
+use crate::measure::wire::Endpoint;
 use wirebench_declare::server::Server;
 
 pub use command::LaunchContext;

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::measure::captured::Captured;
 use crate::measure::error::MeasureError;
 use crate::measure::ready::is_ready;
 use crate::measure::side::Side;
 use crate::measure::target::command::LaunchContext;
 use crate::measure::target::instance::Instance;
 use crate::measure::target::spawn::spawn;
+use crate::measure::values::Captured;
 use wirebench_declare::server::Server;
 
 /// The running tiers of one server.
