@@ -18,7 +18,7 @@ use wirebench_engine::measure::clock::{Clock, Reading, now_ns};
 use wirebench_engine::measure::drive::MAX_OUTPUT_BYTES;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::process::Group;
-use wirebench_engine::measure::process_group::ProcessGroup as _;
+use wirebench_engine::measure::process::ProcessGroup as _;
 use wirebench_engine::measure::request::Request;
 
 /// How long the API server may take to answer.

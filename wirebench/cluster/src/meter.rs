@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wirebench_engine::measure::thread_cpu::{self, ProcessCpu, ThreadCpu};
-use wirebench_engine::measure::usage_reader::own_memory;
+use wirebench_engine::measure::usage::own_memory;
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
 /// Prints what [`Reading::parse`] reads: of every process its control groups, `stat`, resident memory, and the run time of each

@@ -11,8 +11,7 @@ use crate::truth::record::{Outcome, TruthTable};
 use crate::truth::{Case, judge};
 use wirebench_declare::span::Span;
 use wirebench_engine::measure::interrupt::Interrupt;
-use wirebench_engine::measure::process::{Group, Launch};
-use wirebench_engine::measure::process_group::ProcessGroup as _;
+use wirebench_engine::measure::process::{Group, Launch, ProcessGroup as _};
 use wirebench_record::comparison::Comparison;
 
 /// How long one comparison may take, the build of a change included.

@@ -13,7 +13,7 @@ use crate::count::profile::Tree;
 use crate::count::program::{ServerProgram, is_under_callgrind};
 use crate::count::server_run::{ServerRun, ServerRunError};
 use crate::count::tool::{Tool, Toolbox, written};
-use crate::count::tool_output::{ToolOutput, no_counts};
+use crate::count::tool::{ToolOutput, no_counts};
 use crate::count::variant_runs::{EndedRun, Failure, FailureKind, VariantRuns};
 use crate::count::work;
 use crate::measure::error::{MeasureError, unwritable};

@@ -12,6 +12,5 @@ pub mod relay;
 pub mod server_run;
 pub mod threads;
 pub mod tool;
-pub mod tool_output;
 pub mod variant_runs;
 pub mod work;

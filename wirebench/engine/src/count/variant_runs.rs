@@ -5,12 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use crate::count::figures;
-use crate::count::profile::{FunctionSpending, PerRequest, RunCost, Stacks, lines, per_request};
+use crate::count::profile::{FunctionSpending, PerRequest, RunCost, Stacks, dearest_lines, per_request};
 use crate::count::program::{ServerProgram, is_under_callgrind};
 use crate::count::relay::Wire;
 use crate::count::server_run::PlainFacts;
 use crate::count::tool::Tool;
-use crate::count::tool_output::ToolOutput;
+use crate::count::tool::ToolOutput;
 use crate::count::work::{FunctionCounts, FunctionPlace};
 use wirebench_declare::runtime::Runtime;
 use wirebench_record::counts::{
@@ -311,7 +311,7 @@ impl VariantRuns {
             let both = !short.is_empty() && !long.is_empty() && many > few;
             both.then(|| {
                 let costs = per_request(&stacks[0], &stacks[1], many - few);
-                (metric, (costs, lines::most(&short, &long)))
+                (metric, (costs, dearest_lines(&short, &long)))
             })
         });
         costs.collect()

@@ -3,20 +3,21 @@
 
 mod checkout;
 mod command;
-mod files;
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::git::command::command;
+use crate::git::command::{as_path, command, entries};
 use wirebench_record::history::CommitInfo;
 use wirebench_record::names::is_full_commit;
 use wirebench_record::run::{Variant, VariantRevision};
 
 pub use checkout::{checkout, work_path};
 pub use command::{output, prefix, top};
-pub use files::{files, with_submodules};
 
 /// Counts changes in submodules, whatever the repository's configuration ignores.
 const SUBMODULES: &str = "--ignore-submodules=none";
@@ -186,6 +187,61 @@ pub fn first_parents(root: &Path, good: &str, bad: &str, paths: &[String]) -> an
     let args: Vec<&str> = listing.into_iter().chain(paths.iter().map(String::as_str)).collect();
     let listed = output(root, &args).with_context(|| format!("git cannot list the commits of {range}"))?;
     Ok(listed.lines().map(str::to_owned).collect())
+}
+
+/// The files that git lists of the repository at `top`, with paths relative to it: those of its index, and those that are not ignored
+/// unless `is_generated` recognises them. Submodules are listed as folders, and deleted files too. `None` if git fails.
+pub fn files(top: &Path, is_generated: fn(&Path) -> bool) -> Option<BTreeSet<PathBuf>> {
+    let list = |which: &[&str]| entries(top, &[&["ls-files", "-z"], which].concat());
+    let tracked = list(&["--cached"])?.into_iter().map(as_path);
+    let new = list(&["--others", "--exclude-standard"])?.into_iter().map(as_path);
+    Some(tracked.chain(new.filter(|name| !is_generated(name))).collect())
+}
+
+/// Every file of the repository at `top` that exists, and every file of the repositories in it, with paths relative to
+/// `top`. New files that `is_generated` recognises are left out. `None` if not all are known.
+pub fn with_submodules(top: &Path, is_generated: fn(&Path) -> bool) -> Option<BTreeSet<PathBuf>> {
+    let mut found = BTreeSet::new();
+    for name in files(top, is_generated)? {
+        match fs::symlink_metadata(top.join(&name)) {
+            Ok(entry) if entry.is_dir() => {
+                let inside = in_folder(&top.join(&name), is_generated)?;
+                found.extend(inside.into_iter().map(|file| name.join(file)));
+            }
+            // A file that was deleted, or whose folder is a file now.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Ok(_) | Err(_) => {
+                found.insert(name);
+            }
+        }
+    }
+    Some(found)
+}
+
+/// The files of a folder of which git lists only the name: a submodule or another repository, or any other folder.
+fn in_folder(folder: &Path, is_generated: fn(&Path) -> bool) -> Option<BTreeSet<PathBuf>> {
+    // In a folder that is no repository, git reports on the repository around it.
+    let is_repository = top(folder).and_then(|top| top.canonicalize().ok()) == Some(folder.canonicalize().ok()?);
+    if is_repository {
+        return with_submodules(folder, is_generated);
+    }
+    let mut found = BTreeSet::new();
+    walk(folder, Path::new(""), &mut found).ok()?;
+    Some(found)
+}
+
+/// Adds every file below a folder, by its path relative to the first folder.
+fn walk(folder: &Path, name: &Path, found: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = name.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            walk(&entry.path(), &name, found)?;
+        } else {
+            found.insert(name);
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -17,11 +17,11 @@ use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::load_monitor::LoadMonitor;
 use crate::measure::process::{Launch, describe_exit, tail};
-use crate::measure::process_group::{ProcessGroup, leader_usage};
+use crate::measure::process::{ProcessGroup, leader_usage};
 use crate::measure::remote::Host;
 use crate::measure::target::Target;
 use crate::measure::usage::MachineCpu;
-use crate::measure::usage_reader::{CpuUsed, UsageReader};
+use crate::measure::usage::{CpuUsed, UsageReader};
 use wirebench_declare::span::nanos;
 use wirebench_record::run::{CpuTime, Round};
 

@@ -9,9 +9,10 @@
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Stdio};
 use std::sync::{LazyLock, Mutex};
+use std::{fs, io};
 
 use nix::unistd::Pid;
 
@@ -65,14 +66,40 @@ pub(super) fn unregister(group: Pid) {
     send(format!("- group {group}").as_bytes());
 }
 
-/// Removes the folder if wirebench ends before it was unregistered.
-pub(super) fn register_folder(folder: &Path) {
-    send(&[b"+ folder ", folder.as_os_str().as_bytes()].concat());
+/// A folder with a name of its own for temporary files, which is removed with this value, or if wirebench ends before.
+#[derive(Debug)]
+pub struct TemporaryFolder(PathBuf);
+
+impl TemporaryFolder {
+    /// Makes an empty folder whose name begins with `prefix` in the system's folder for temporary files.
+    ///
+    /// # Errors
+    /// When the folder for temporary files cannot be written.
+    pub fn make(prefix: &str) -> io::Result<Self> {
+        Self::make_in(&std::env::temp_dir(), prefix)
+    }
+
+    /// Makes an empty folder whose name begins with `prefix` in another folder.
+    ///
+    /// # Errors
+    /// When the other folder cannot be written.
+    pub(super) fn make_in(parent: &Path, prefix: &str) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent)?.keep();
+        send(&[b"+ folder ", folder.as_os_str().as_bytes()].concat());
+        Ok(Self(folder))
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
 }
 
-/// The folder has been removed.
-pub(super) fn unregister_folder(folder: &Path) {
-    send(&[b"- folder ", folder.as_os_str().as_bytes()].concat());
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+        send(&[b"- folder ", self.0.as_os_str().as_bytes()].concat());
+    }
 }
 
 /// Changes the list. If no shell could be started there is no list, and only wirebench itself ends groups and removes folders.
@@ -96,8 +123,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [one, two, three] = ["one *", "two", "a b  c"].map(|name| folder.path().join(name));
         for path in [&one, &two, &three] {
-            std::fs::create_dir(path).unwrap();
-            std::fs::write(path.join("file"), "").unwrap();
+            fs::create_dir(path).unwrap();
+            fs::write(path.join("file"), "").unwrap();
         }
         let sleeps = || {
             let mut command = wirebench_spawn::command("sleep");

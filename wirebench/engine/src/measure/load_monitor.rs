@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::measure::sock_diag::local_ports;
 use crate::measure::target::{Instance, Target};
-use crate::measure::usage_reader::{CpuUsed, UsageReader};
+use crate::measure::usage::{CpuUsed, UsageReader};
 use wirebench_record::run::ProcessUsage;
 
 /// The most readings of the kernel's whole table of sockets in a round; each takes milliseconds.
@@ -134,7 +134,7 @@ mod tests {
 
     use super::{Process, count};
     use crate::measure::usage::LocalUsage;
-    use crate::measure::usage_reader::UsageReader;
+    use crate::measure::usage::UsageReader;
 
     /// This process.
     fn own() -> Arc<dyn UsageReader> {

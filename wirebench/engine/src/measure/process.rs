@@ -1,12 +1,14 @@
-//! A child process in its own process group, which is killed when its owner is dropped.
+//! A process group on this machine or on another host, and a child process in its own process group, which is killed when its owner
+//! is dropped.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
@@ -15,7 +17,9 @@ use nix::unistd::Pid;
 use regex::Regex;
 
 use crate::measure::interrupt::Interrupt;
-use crate::measure::process_group::ProcessGroup;
+use crate::measure::remote::process::Process;
+use crate::measure::remote::usage::RemoteUsage;
+use crate::measure::usage::{LocalUsage, UsageReader};
 use crate::measure::{cores, kill_on_exit, usage};
 
 /// How long a command has to end by itself when the user interrupts it.
@@ -23,6 +27,40 @@ const STOP_GRACE: Duration = Duration::from_secs(2);
 /// How long the other processes of a counted server may run after its leader has ended.
 const WORKERS_GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(1);
+
+/// A running process group; dropping it kills and reaps it.
+pub trait ProcessGroup: Debug + Send {
+    /// The group, if it is on this machine.
+    fn local(&self) -> Option<&Group> {
+        None
+    }
+
+    /// The process, if it is on another host.
+    fn remote(&self) -> Option<&Process> {
+        None
+    }
+
+    /// When it was started.
+    fn started(&self) -> Instant;
+
+    /// Whether the leader has ended, or cannot be reached any more; it is not reaped yet.
+    fn has_ended(&self) -> bool;
+
+    /// Sends SIGTERM to the group, SIGKILL to what still runs after `grace`, and reaps the leader.
+    ///
+    /// # Errors
+    /// When the leader cannot be waited for.
+    fn stop(&mut self, grace: Duration) -> io::Result<ExitStatus>;
+
+    /// Kills all processes of the group that still run, and reaps the leader.
+    ///
+    /// # Errors
+    /// When the leader cannot be waited for.
+    fn kill_and_reap(&mut self) -> io::Result<ExitStatus>;
+
+    /// Copies the end of a remote group's standard error to `file`. A local group has written there itself.
+    fn fetch_stderr(&self, _file: &Path) {}
+}
 
 /// A command to start, and where.
 #[derive(Debug, Clone)]
@@ -132,6 +170,30 @@ impl Group {
         }
     }
 
+    /// Asks the group to end as `how` says, and waits for it; returns whether the leader has ended within `grace`. It is not reaped yet.
+    pub(super) fn end(&self, grace: Duration, how: Ending) -> bool {
+        // The leader is not reaped yet, so the group's number cannot belong to anyone else.
+        let ask = |signal| _ = killpg(self.id, signal);
+        match how {
+            Ending::Asked => ask(Signal::SIGTERM),
+            Ending::Aborted => ask(Signal::SIGABRT),
+            Ending::Traced => {
+                let members = usage::members(self.id()).into_iter();
+                for member in members.filter(|member| *member != self.id()) {
+                    let _ = kill(Pid::from_raw(member), Signal::SIGTERM);
+                }
+            }
+        }
+        self.await_end(grace);
+        let ended = self.has_ended();
+        // Workers write what they counted a little after the leader has ended.
+        let deadline = Instant::now() + WORKERS_GRACE;
+        while ended && !usage::members(self.id()).is_empty() && Instant::now() < deadline {
+            std::thread::sleep(POLL);
+        }
+        ended
+    }
+
     fn await_end(&self, grace: Duration) {
         let deadline = Instant::now() + grace;
         while !self.has_ended() && Instant::now() < deadline {
@@ -160,34 +222,6 @@ impl ProcessGroup for Group {
             self.await_end(grace);
         }
         self.kill_and_reap()
-    }
-
-    fn end(&mut self, grace: Duration, how: Ending) -> io::Result<bool> {
-        if how == Ending::Traced {
-            // The leader is not reaped yet, so the group's number cannot belong to anyone else.
-            for member in usage::members(self.id())
-                .into_iter()
-                .filter(|member| *member != self.id())
-            {
-                let _ = kill(Pid::from_raw(member), Signal::SIGTERM);
-            }
-        } else {
-            let signal = if how == Ending::Aborted {
-                Signal::SIGABRT
-            } else {
-                Signal::SIGTERM
-            };
-            let _ = killpg(self.id, signal);
-        }
-        self.await_end(grace);
-        let ended = self.has_ended();
-        // Workers write what they counted a little after the leader has ended.
-        let deadline = Instant::now() + WORKERS_GRACE;
-        while ended && !usage::members(self.id()).is_empty() && Instant::now() < deadline {
-            std::thread::sleep(POLL);
-        }
-        self.kill_and_reap()?;
-        Ok(ended)
     }
 
     fn kill_and_reap(&mut self) -> io::Result<ExitStatus> {
@@ -263,6 +297,24 @@ fn last_lines(text: &str) -> String {
         }
         _ => lines[last..].join(" / "),
     }
+}
+
+/// The usage of a group's leader, and on another host of all its processes.
+pub fn leader_usage(group: &dyn ProcessGroup) -> Arc<dyn UsageReader> {
+    let local = group.local();
+    local.map_or_else(|| usage(&[group]), |group| Arc::new(LocalUsage::leader(group.id())))
+}
+
+/// Finds the processes of these groups, which are on one machine, and reads their usage; call it when they are started.
+pub fn usage(groups: &[&dyn ProcessGroup]) -> Arc<dyn UsageReader> {
+    let remote: Vec<&Process> = groups.iter().filter_map(|group| group.remote()).collect();
+    if let Some(first) = remote.first() {
+        let groups = remote.iter().map(|group| group.pid).collect();
+        return Arc::new(RemoteUsage::find(Arc::clone(&first.shell), groups, first.tick_ns));
+    }
+    let local = groups.iter().filter_map(|group| group.local());
+    let ids: Vec<i32> = local.map(Group::id).collect();
+    Arc::new(LocalUsage::groups(&ids))
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@
 //! and build ids are ignored. A script or an interpreted program is the same if all files of both sides are the same,
 //! and so are the dependencies that were resolved for them; documents that no program reads are left out. Files that a native
 //! program may read while it runs must be the same too.
+//!
+//! The versions of the packages that were resolved for a side's interpreted programs: Python distributions and npm packages.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +15,6 @@ use object::{Object as _, ObjectSection as _, SectionFlags};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::measure::dependencies;
 use crate::measure::same_files::{Files, documents_are_unread, is_document, is_of, same_files};
 use crate::measure::side::Side;
 use crate::measure::staging::is_native;
@@ -51,7 +53,7 @@ impl<'a> Compared<'a> {
             sides,
             interpreted_files: one_folder || (same_files(files, is_read) && documents_are_unread(files)),
             native_files: one_folder || same_files(files, is_read_by_native),
-            dependencies: dependencies::of(base) == dependencies::of(head),
+            dependencies: dependencies_of(base) == dependencies_of(head),
         }
     }
 
@@ -158,6 +160,45 @@ fn loaded(program: &[u8]) -> Option<Vec<u8>> {
     found.then(|| digest.finalize().to_vec())
 }
 
+/// Folders of a project that hold a Python environment.
+const PYTHON: [&str; 3] = [".wirebench/venv", ".venv", "venv"];
+
+/// Name and version of every package found below a side's folder, sorted.
+pub fn dependencies_of(side: &Side) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for folder in PYTHON {
+        python(&side.folder.join(folder), &mut found);
+    }
+    npm(&side.folder, &mut found);
+    found
+}
+
+/// Packages installed by pip and uv: `site-packages/NAME-VERSION.dist-info`.
+fn python(environment: &Path, found: &mut BTreeSet<(String, String)>) {
+    let below = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    for version in below(&environment.join("lib")) {
+        for entry in below(&version.path().join("site-packages")) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let package = name.strip_suffix(".dist-info").and_then(|name| name.split_once('-'));
+            found.extend(package.map(|(name, version)| (name.to_owned(), version.to_owned())));
+        }
+    }
+}
+
+/// Packages installed by npm: `node_modules/.package-lock.json`.
+fn npm(folder: &Path, found: &mut BTreeSet<(String, String)>) {
+    let text = fs::read(folder.join("node_modules/.package-lock.json")).unwrap_or_default();
+    let Ok(lock) = serde_json::from_slice::<Value>(&text) else {
+        return;
+    };
+    for (place, package) in lock["packages"].as_object().into_iter().flatten() {
+        if let Some(version) = package["version"].as_str() {
+            let name = place.strip_prefix("node_modules/").unwrap_or(place);
+            found.insert((name.to_owned(), version.to_owned()));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;
@@ -202,5 +243,29 @@ mod tests {
         assert!(!same_code_and_data(&plain, &other));
         assert!(!same_code_and_data(&one, &two));
         assert!(!same_code_and_data(&plain, &folder.path().join("absent")));
+    }
+}
+
+#[cfg(test)]
+mod dependencies_tests {
+    use super::*;
+
+    #[test]
+    fn installed_versions_are_read_from_what_pip_and_npm_leave() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("venv/lib/python3.11/site-packages");
+        fs::create_dir_all(site.join("fastapi-0.110.0.dist-info")).unwrap();
+        fs::create_dir_all(site.join("fastapi")).unwrap();
+        fs::create_dir_all(folder.path().join("node_modules")).unwrap();
+        let lock = r#"{"packages":{"":{"name":"own"},"node_modules/fastify":{"version":"5.2.0"}}}"#;
+        fs::write(folder.path().join("node_modules/.package-lock.json"), lock).unwrap();
+        let mut found = BTreeSet::new();
+        python(&folder.path().join("venv"), &mut found);
+        npm(folder.path(), &mut found);
+        let expected = [("fastapi", "0.110.0"), ("fastify", "5.2.0")];
+        assert_eq!(
+            found,
+            expected.map(|(name, version)| (name.into(), version.into())).into()
+        );
     }
 }

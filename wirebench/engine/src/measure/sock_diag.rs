@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::measure::port::tests::becomes_true;
     use crate::measure::usage::LocalUsage;
-    use crate::measure::usage_reader::UsageReader as _;
+    use crate::measure::usage::UsageReader as _;
 
     #[test]
     fn a_listener_is_among_the_ports_and_a_connection_is_not() {

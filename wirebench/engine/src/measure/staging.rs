@@ -10,39 +10,30 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use tempfile::TempDir;
-
+use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::side::Side;
 
 /// How many characters the path of each start layout is longer than the first one's. The values are far apart: the heap
 /// of a server stays in one state over several neighbouring lengths.
 pub const LAYOUTS: [usize; 3] = [0, 23, 57];
 
-/// The prefix of the names of staging folders.
-const PREFIX: &str = "stage-";
-/// The age from which a staging folder is removed: no run takes so long, so its run was killed.
-const OLD: Duration = Duration::from_secs(24 * 60 * 60);
-
 /// A folder that holds the programs of every variant and is removed with this value.
 #[derive(Debug)]
 pub struct Staging {
-    folder: TempDir,
+    folder: TemporaryFolder,
 }
 
 impl Staging {
-    /// Makes the folder below `own`, or below the system's folder for temporary files where that cannot be written. Folders
-    /// that a killed run left a day ago or earlier are removed.
+    /// Makes the folder below `own`, or below the system's folder for temporary files where that cannot be written.
     ///
     /// # Errors
     /// When it can be made in neither place.
     pub fn make(own: &Path) -> io::Result<Self> {
         let make = |parent: &Path| {
             fs::create_dir_all(parent)?;
-            tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)
+            TemporaryFolder::make_in(parent, "stage-")
         };
-        remove_old(own);
         let folder = make(own).or_else(|_| make(&std::env::temp_dir()))?;
         Ok(Self { folder })
     }
@@ -87,18 +78,6 @@ impl Staging {
             }
         }
         Ok(())
-    }
-}
-
-/// Removes staging folders older than [`OLD`]; ignores errors.
-fn remove_old(own: &Path) {
-    for entry in fs::read_dir(own).into_iter().flatten().flatten() {
-        let is_staging = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        let made = entry.metadata().and_then(|folder| folder.modified());
-        let age = made.ok().and_then(|made| made.elapsed().ok());
-        if is_staging && age.is_some_and(|age| age > OLD) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
     }
 }
 
@@ -161,23 +140,6 @@ mod tests {
         }
         side.packages = packages.iter().map(|key| (*key).to_owned()).collect();
         side
-    }
-
-    #[test]
-    fn only_what_a_killed_run_left_long_ago_is_removed() {
-        let own = tempfile::tempdir().unwrap();
-        let folder = |name: &str, days: u64| {
-            let path = own.path().join(name);
-            fs::create_dir(&path).unwrap();
-            let made = std::time::SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60 + 60);
-            fs::File::open(&path).unwrap().set_modified(made).unwrap();
-            path
-        };
-        let (old, new, other) = (folder("stage-old", 1), folder("stage-new", 0), folder("trees", 9));
-        let staging = Staging::make(own.path()).unwrap();
-        assert_eq!([&old, &new, &other].map(|one| one.exists()), [false, true, true]);
-        drop(staging);
-        assert_eq!(fs::read_dir(own.path()).unwrap().count(), 2);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use crate::measure::grpc::frame::FRAME_HEADER_BYTES;
-use crate::measure::http_client::Connection;
+use crate::measure::probe::Connection;
 use crate::measure::wire::WireRequest;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::span::nanos;

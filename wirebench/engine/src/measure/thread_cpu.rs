@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::measure::usage_reader::CpuUsed;
+use crate::measure::usage::CpuUsed;
 
 /// User and system time are each cut to whole ticks, and threads run while the two files are read one after the other: a smaller
 /// difference between ticks and run times does not prove that a thread ended.

@@ -10,7 +10,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::measure::temporary_folder::TemporaryFolder;
+use crate::measure::kill_on_exit::TemporaryFolder;
 
 /// The names in the certificate.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::side::Side;
-use crate::measure::temporary_folder::TemporaryFolder;
 use crate::session::recorder::Recorder;
 use crate::session::stage::{StageTime, measure_stage};
 use crate::session::{Session, Setup};

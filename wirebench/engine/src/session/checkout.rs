@@ -5,12 +5,11 @@ use std::path::Path;
 
 use crate::git;
 use crate::measure::build::{Builder, active_toolchain};
-use crate::measure::dependencies;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::same_files::{Files, is_derived};
-use crate::measure::same_program::Compared;
+use crate::measure::same_program::{Compared, dependencies_of};
 use crate::measure::side::Side;
-use crate::session::spec::{CodeSource, SideRequest};
+use crate::session::run::{CodeSource, SideRequest};
 use wirebench_declare::Project;
 use wirebench_declare::accepted;
 use wirebench_declare::plan::PlannedSeries;
@@ -239,7 +238,7 @@ pub(super) fn same_programs(sides: &[CheckedOutSide]) -> BTreeSet<String> {
 
 /// The packages of which the two sides run different versions; empty without a baseline.
 pub(super) fn different_dependencies(sides: &[CheckedOutSide]) -> Vec<Dependency> {
-    let Some([base, head]) = both(sides).map(|sides| sides.map(dependencies::of)) else {
+    let Some([base, head]) = both(sides).map(|sides| sides.map(dependencies_of)) else {
         return Vec::new();
     };
     let only_base: BTreeMap<String, String> = base.difference(&head).cloned().collect();

@@ -12,7 +12,6 @@ mod rates;
 mod recorder;
 mod run;
 mod sampling;
-mod spec;
 mod stage;
 mod status;
 mod variants;
@@ -37,8 +36,7 @@ use wirebench_record::run::{Run, Stage, Variant};
 pub use join::join_shards;
 pub use progress::remaining;
 pub use recorder::{Recorded, Recorder, new_folder, save, started_run, unmeasured, unwritable};
-pub use run::{NothingToMeasure, measure};
-pub use spec::{CodeSource, Part, Purpose, RunSpec, SideRequest};
+pub use run::{CodeSource, NothingToMeasure, Part, Purpose, RunSpec, SideRequest, measure};
 pub use stage::{Ending, Member, SecondStage, StagedRun, measure_stages, screen_stage};
 
 /// Everything that a session needs.

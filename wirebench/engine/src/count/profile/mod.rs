@@ -7,7 +7,6 @@ pub mod callgrind;
 pub mod dhat;
 mod error;
 mod frame;
-pub mod lines;
 mod names;
 mod origin;
 pub mod per_request;
@@ -19,7 +18,6 @@ mod tree;
 mod wrappers;
 
 pub use frame::{Frame, Origin, Rule};
-pub use lines::RunCost;
 pub use per_request::{FunctionSpending, PerRequest, per_request};
-pub use stacks::{FrameId, Stacks};
+pub use stacks::{FrameId, RunCost, Stacks, dearest_lines};
 pub use tree::Tree;

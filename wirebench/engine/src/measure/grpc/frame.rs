@@ -1,9 +1,14 @@
 //! gRPC's frames: a compression flag and a length before each message.
+//!
+//! gRPC-web's trailer frame: the status is the last frame of the body, because HTTP/1.1 clients such as browsers do not see
+//! trailers.
 
 use std::borrow::Cow;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
+
+use crate::measure::wire::WireResponse;
 
 /// Bytes before each message on the wire: a compression flag and a length.
 pub const FRAME_HEADER_BYTES: usize = 5;
@@ -79,6 +84,103 @@ pub(super) fn split(mut body: &[u8]) -> Option<Vec<Frame<'_>>> {
     Some(frames)
 }
 
+/// The bit of a frame's first byte that marks a trailer frame.
+const TRAILERS: u8 = 0x80;
+const CONTENT_TYPES: [&str; 2] = ["application/grpc-web+proto", "application/grpc-web"];
+const OK: u16 = 200;
+
+/// The parts of a body.
+#[derive(Debug, PartialEq, Eq)]
+struct Parts {
+    /// The frames with messages, headers included.
+    messages: Vec<u8>,
+    /// `grpc-status` and `grpc-message`; `None` without a trailer frame.
+    status: Option<(String, String)>,
+}
+
+/// Removes the trailer frame from the body of a response, or sets the reason why the response is invalid.
+pub(in crate::measure) fn without_trailers(response: WireResponse, content_type: &str) -> WireResponse {
+    let plain = content_type.split(';').next().unwrap_or_default().trim();
+    let fault = if response.status != OK {
+        Some(format!("HTTP status {}", response.status))
+    } else if CONTENT_TYPES.contains(&plain) {
+        None
+    } else {
+        Some(format!("content-type {content_type:?}, not {}", CONTENT_TYPES[0]))
+    };
+    if fault.is_some() {
+        return WireResponse { fault, ..response };
+    }
+    match split_trailers(&response.body) {
+        Err(fault) => WireResponse {
+            fault: Some(fault),
+            ..response
+        },
+        // Without a message, the status may be in the header.
+        Ok(Parts { status: None, .. }) if response.grpc.is_none() => WireResponse {
+            fault: Some("no trailer frame: the answer broke off".into()),
+            ..response
+        },
+        Ok(parts) => WireResponse {
+            body: parts.messages,
+            grpc: parts.status.or(response.grpc),
+            ..response
+        },
+    }
+}
+
+/// Splits a body into frames.
+fn split_trailers(body: &[u8]) -> Result<Parts, String> {
+    let mut left = body;
+    let mut messages = Vec::new();
+    while let Some((header, rest)) = left.split_at_checked(FRAME_HEADER_BYTES) {
+        let length = u32::from_be_bytes([header[1], header[2], header[3], header[4]]);
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let Some((payload, rest)) = rest.split_at_checked(length) else {
+            return Err(format!("a frame of {length} bytes of which {} are there", rest.len()));
+        };
+        if header[0] & TRAILERS == 0 {
+            messages.extend(header);
+            messages.extend(payload);
+            left = rest;
+            continue;
+        }
+        if header[0] != TRAILERS {
+            return Err("a compressed trailer frame".into());
+        }
+        if !rest.is_empty() {
+            return Err(format!("{} bytes after the trailer frame", rest.len()));
+        }
+        let status = Some(trailers(payload)?);
+        return Ok(Parts { messages, status });
+    }
+    if left.is_empty() {
+        return Ok(Parts { messages, status: None });
+    }
+    Err(format!("{} bytes that are no frame", left.len()))
+}
+
+/// Reads `name: value` lines: the status, and the message or nothing.
+fn trailers(payload: &[u8]) -> Result<(String, String), String> {
+    let bad = || {
+        let text: String = String::from_utf8_lossy(payload).chars().take(100).collect();
+        format!("a trailer frame without a grpc-status: {text:?}")
+    };
+    let text = std::str::from_utf8(payload).map_err(|_| bad())?;
+    let mut status = None;
+    let mut message = String::new();
+    for line in text.split("\r\n").filter(|line| !line.is_empty()) {
+        let (name, value) = line.split_once(':').ok_or_else(bad)?;
+        let value = value.trim();
+        match name.trim().to_ascii_lowercase().as_str() {
+            "grpc-status" => status = value.parse::<u8>().ok().map(|status| status.to_string()),
+            "grpc-message" => value.clone_into(&mut message),
+            _ => {}
+        }
+    }
+    Ok((status.ok_or_else(bad)?, message))
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -138,5 +240,79 @@ mod tests {
     fn a_compressed_or_cut_frame_is_refused() {
         assert_eq!(frames(&[1, 0, 0, 0, 0]), None);
         assert_eq!(frames(&[0, 0, 0, 0, 2, 7]), None);
+    }
+}
+
+#[cfg(test)]
+mod web_tests {
+    use super::*;
+    use crate::measure::grpc::frame::frame;
+    use proptest::prelude::*;
+
+    fn trailer(text: &str) -> Vec<u8> {
+        let mut bytes = frame(text.as_bytes());
+        bytes[0] = TRAILERS;
+        bytes
+    }
+
+    fn response(body: Vec<u8>) -> WireResponse {
+        WireResponse {
+            status: OK,
+            body,
+            grpc: None,
+            fault: None,
+        }
+    }
+
+    fn fault(body: Vec<u8>) -> String {
+        without_trailers(response(body), CONTENT_TYPES[0]).fault.unwrap()
+    }
+
+    #[test]
+    fn the_trailer_frame_is_taken_out() {
+        let body = [frame(b"hello"), trailer("grpc-status:0\r\ngrpc-message: \r\n")].concat();
+        let plain = without_trailers(response(body), "application/grpc-web+proto; charset=x");
+        assert_eq!((plain.body, plain.fault), (frame(b"hello"), None));
+        assert_eq!(plain.grpc, Some(("0".into(), String::new())));
+    }
+
+    #[test]
+    fn a_refusal_is_read_from_the_trailer_frame_or_the_header() {
+        let refused = without_trailers(
+            response(trailer("Grpc-Status: 5\r\ngrpc-message: none\r\n")),
+            CONTENT_TYPES[1],
+        );
+        assert_eq!(refused.grpc, Some(("5".into(), "none".into())));
+        let mut by_header = response(Vec::new());
+        by_header.grpc = Some(("12".into(), String::new()));
+        let by_header = without_trailers(by_header, CONTENT_TYPES[0]);
+        assert_eq!((by_header.fault, by_header.grpc.unwrap().0), (None, "12".into()));
+    }
+
+    #[test]
+    fn what_is_no_whole_answer_is_a_fault() {
+        let hello = frame(b"hello");
+        assert_eq!(fault(hello.clone()), "no trailer frame: the answer broke off");
+        assert_eq!(fault(hello[..7].to_vec()), "a frame of 5 bytes of which 2 are there");
+        assert_eq!(fault(b"no".to_vec()), "2 bytes that are no frame");
+        let more = [trailer("grpc-status:0\r\n"), hello].concat();
+        assert_eq!(fault(more), "10 bytes after the trailer frame");
+        for bad in ["", "grpc-status", "grpc-status:ok\r\n", "grpc-message:x\r\n"] {
+            assert!(
+                fault(trailer(bad)).starts_with("a trailer frame without a grpc-status"),
+                "{bad}"
+            );
+        }
+        let page = without_trailers(response(Vec::new()), "text/html").fault.unwrap();
+        assert_eq!(page, "content-type \"text/html\", not application/grpc-web+proto");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_fault_or_keep_their_messages(body in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(parts) = split_trailers(&body) {
+                prop_assert!(body.starts_with(&parts.messages));
+            }
+        }
     }
 }

@@ -4,4 +4,3 @@ pub mod call;
 pub mod frame;
 mod proto_file;
 pub mod reflection;
-pub(super) mod web;

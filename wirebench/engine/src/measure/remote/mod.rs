@@ -1,6 +1,5 @@
 //! Servers and load generators on another host, which is reached by the system's ssh and needs only a shell.
 
-mod address;
 mod connection;
 mod facts;
 mod host;
@@ -10,5 +9,5 @@ mod program;
 mod shell;
 pub mod usage;
 
-pub use address::Address;
+pub use connection::Address;
 pub use host::{Host, fits};

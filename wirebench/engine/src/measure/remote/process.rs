@@ -8,10 +8,8 @@ use std::process::ExitStatus;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
-
-use crate::measure::process::{Ending, MOST_TAIL_BYTES};
-use crate::measure::process_group::ProcessGroup;
+use crate::measure::process::MOST_TAIL_BYTES;
+use crate::measure::process::ProcessGroup;
 use crate::measure::remote::shell::Shell;
 use crate::measure::thread_cpu::Stat;
 use wirebench_record::run::CpuTime;
@@ -154,10 +152,6 @@ impl ProcessGroup for Process {
 
     fn kill_and_reap(&mut self) -> io::Result<ExitStatus> {
         self.kill_and_wait_for(KILL_TIMEOUT)
-    }
-
-    fn end(&mut self, grace: Duration, _how: Ending) -> io::Result<bool> {
-        Ok(self.stop(grace)?.signal() != Some(Signal::SIGKILL as i32))
     }
 
     fn fetch_stderr(&self, to: &Path) {

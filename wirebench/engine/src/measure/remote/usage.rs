@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::measure::remote::shell::Shell;
 use crate::measure::thread_cpu::{self, ProcessCpu, ThreadCpu};
-use crate::measure::usage_reader::{CpuUsed, UsageReader, own_memory};
+use crate::measure::usage::{CpuUsed, UsageReader, own_memory};
 
 type Threads = HashMap<(u32, u64), ThreadCpu>;
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
+use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::listening::{self, Tree};
+use crate::measure::process::{self, ProcessGroup};
 use crate::measure::process::{Group, describe_exit, tail};
-use crate::measure::process_group::{self, ProcessGroup};
-use crate::measure::temporary_folder::TemporaryFolder;
-use crate::measure::usage_reader::UsageReader;
+use crate::measure::usage::UsageReader;
 
 const STOP_GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(1);
@@ -40,7 +40,7 @@ pub struct Instance {
 impl Instance {
     /// Finds the processes of its group, whose usage is read from now on.
     pub(super) fn find_processes(&mut self) {
-        self.usage = process_group::usage(&[&*self.group]);
+        self.usage = process::usage(&[&*self.group]);
     }
 
     /// Polls until it is ready; the error of `check` says what it found instead.

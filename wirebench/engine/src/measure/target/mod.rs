@@ -1,7 +1,5 @@
 //! A target: a running server with the tiers behind it. Starts it, waits until it is ready, watches and stops it.
 
-mod before;
-mod command;
 mod instance;
 mod spawn;
 mod tiers;
@@ -14,20 +12,20 @@ use std::time::Duration;
 use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Ending;
-use crate::measure::process_group::{self, ProcessGroup};
+use crate::measure::process::{self, ProcessGroup};
 use crate::measure::ready::is_ready;
 use crate::measure::seed;
 use crate::measure::side::Side;
-use crate::measure::target::spawn::spawn;
+use crate::measure::target::spawn::{run_before, spawn};
 use crate::measure::tls::TlsFiles;
-use crate::measure::usage_reader::UsageReader;
+use crate::measure::usage::UsageReader;
 use crate::measure::values::Captured;
 use crate::measure::wire::Endpoint;
 use wirebench_declare::server::Server;
 
-pub use command::LaunchContext;
-pub(super) use command::{argv, environment, values as part_values};
 pub use instance::Instance;
+pub use spawn::LaunchContext;
+pub(super) use spawn::{argv, environment, values as part_values};
 pub use tiers::{KeptTiers, Tiers};
 
 /// A running server: the front, and the tiers behind it.
@@ -82,9 +80,9 @@ impl Target {
     /// When the front cannot be started, or a tier does not get ready.
     pub fn launch(side: &Side, server: &Server, context: &LaunchContext) -> Result<Self, MeasureError> {
         let (tiers, captured) = Tiers::start(side, server, context)?;
-        before::run(side, server, context, &tiers.list, tiers.is_new)?;
+        run_before(side, server, context, &tiers.list, tiers.is_new)?;
         let front = spawn(side, &server.front, context, &tiers.list)?;
-        let usage = process_group::leader_usage(&*front.group);
+        let usage = process::leader_usage(&*front.group);
         Ok(Self {
             front,
             tiers,
@@ -112,7 +110,7 @@ impl Target {
         let first = started_now.next().unwrap_or(&self.front);
         self.ready_after = first.group.started().elapsed();
         let groups: Vec<&dyn ProcessGroup> = self.instances().map(|one| &*one.group).collect();
-        self.usage = process_group::usage(&groups);
+        self.usage = process::usage(&groups);
         Ok(())
     }
 
@@ -133,15 +131,16 @@ impl Target {
         self.front.still_runs().map_err(|how| format!("the server {how}"))
     }
 
-    /// Ends the front as `how` says, by SIGKILL after `grace`, and returns whether it ended by itself. The tiers are stopped
-    /// afterwards.
+    /// Ends the front, which is on this machine, as `how` says, by SIGKILL after `grace`, and returns whether it ended by itself. The
+    /// tiers are stopped afterwards.
     ///
     /// # Errors
     /// When one cannot be waited for.
     pub fn end(mut self, grace: Duration, how: Ending) -> io::Result<bool> {
-        let ended = self.front.group.end(grace, how);
+        let ended = self.front.group.local().is_some_and(|group| group.end(grace, how));
+        let killed = self.front.group.kill_and_reap();
         self.tiers.stop()?;
-        ended
+        killed.map(|_| ended)
     }
 
     /// Stops only the front: SIGTERM, then SIGKILL after two seconds. The tiers keep running.

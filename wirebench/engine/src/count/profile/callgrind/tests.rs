@@ -7,9 +7,9 @@ use proptest::prelude::{any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Just;
 
 use super::format::parse;
-use super::resolver::resolve;
+use super::resolve;
 use crate::count::profile::callgrind::{Instructions, Totals, read, totals};
-use crate::count::profile::lines::RunCost;
+use crate::count::profile::stacks::RunCost;
 use crate::count::profile::tree::Tree;
 use wirebench_declare::runtime::UnderCallgrind;
 

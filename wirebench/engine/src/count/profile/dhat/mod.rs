@@ -3,23 +3,20 @@
 //! DHAT names inlined functions in short only (`new<T>`), so the frames of the program are looked up in its line tables by
 //! their addresses; frames of libraries keep the names that DHAT gives them.
 
-mod frame;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::count::profile::dhat::frame::{DhatFrame, program};
 use crate::count::profile::error::text_of;
 use crate::count::profile::frame::{Frame, Origin, Rule};
-use crate::count::profile::lines::RunCost;
-use crate::count::profile::names;
-use crate::count::profile::stacks::{FrameId, Stacks};
-use crate::count::profile::symbols::{Symbols, load_offset};
+use crate::count::profile::stacks::{FrameId, RunCost, Stacks};
+use crate::count::profile::symbols::{Symbols, is_system, load_offset};
 use crate::count::profile::tree::Tree;
+use crate::count::profile::{names, origin};
 use wirebench_record::counts::Source;
 
 /// The allocations of one run, freed ones included.
@@ -189,4 +186,75 @@ fn opened(path: &Path, frames: &[DhatFrame<'_>], tree: &Tree) -> Option<Program>
     let offset = load_offset(path, &seen)?;
     let symbols = Symbols::open(path, tree)?;
     Some(Program { symbols, offset })
+}
+
+/// A frame as DHAT writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DhatFrame<'a> {
+    /// The address in the process; `None` for the root of all stacks.
+    pub(super) address: Option<u64>,
+    /// The function, or `???`.
+    pub(super) name: &'a str,
+    /// Its source file, perhaps without folders.
+    pub(super) file: Option<&'a str>,
+    /// The program or library it is in, given if there is no source file.
+    pub(super) object: Option<&'a str>,
+}
+
+impl<'a> DhatFrame<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let (address, rest) = match text.split_once(": ") {
+            Some((address, rest)) => (address.strip_prefix("0x"), rest),
+            None => (None, text),
+        };
+        let address = address.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let place = rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
+        let (name, file, object) = match place {
+            Some((name, place)) => match place.strip_prefix("in ") {
+                Some(object) => (name, None, Some(object)),
+                None => match place.rsplit_once(':') {
+                    Some((file, line)) if !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit()) => {
+                        (name, Some(file), None)
+                    }
+                    _ => (rest, None, None),
+                },
+            },
+            None => (rest, None, None),
+        };
+        Self {
+            address,
+            name,
+            file,
+            object,
+        }
+    }
+
+    /// The frame of this entry; `None` for the root.
+    pub(super) fn frame(&self, inlined: bool) -> Option<Frame> {
+        let address = self.address?;
+        let function = if names::is_address(self.name) {
+            let object = self.object.and_then(|path| path.rsplit('/').next());
+            names::of_address(&format!("{address:x}"), object)
+        } else {
+            names::clean(self.name)
+        };
+        // A bare file name does not identify the folder.
+        let origin = origin::of(&function, self.file.filter(|file| file.contains('/')));
+        Some(Frame {
+            function,
+            origin,
+            inlined,
+        })
+    }
+}
+
+/// The file of the program: the beginning of its command line that is a file, else an object of its own that frames name.
+pub(super) fn program(command: &str, frames: &[DhatFrame<'_>]) -> Option<PathBuf> {
+    let mut ends: Vec<usize> = command.match_indices(' ').map(|(at, _)| at).collect();
+    ends.push(command.len());
+    let beginnings = ends.into_iter().map(|end| &command[..end]);
+    let objects = frames.iter().filter_map(|frame| frame.object);
+    let objects = objects.filter(|path| !is_system(path));
+    let mut candidates = beginnings.chain(objects).map(Path::new);
+    candidates.find(|path| path.is_file()).map(Path::to_owned)
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::{any, prop_assert, proptest};
 use tempfile::TempDir;
 
-use super::{Allocated, read};
-use crate::count::profile::frame::Rule;
+use super::{Allocated, DhatFrame, read};
+use crate::count::profile::frame::{Origin, Rule};
 use crate::count::profile::per_request::{FunctionSpending, per_request};
 use crate::count::profile::stacks::Stacks;
 use crate::count::profile::tree::Tree;
@@ -96,5 +96,61 @@ proptest! {
             "pps": [{"tb": u64::MAX, "tbk": 1, "fs": fs.map(|at| at % 4)}, {"tb": 1, "tbk": 1, "fs": []}],
         });
         text(document.to_string().as_bytes()).ok();
+    }
+}
+
+#[test]
+fn a_frame_is_taken_apart() {
+    for (text, address, name, file, object) in [
+        ("[root]", None, "[root]", None, None),
+        ("0x1A: main (in /a/b)", Some(0x1a), "main", None, Some("/a/b")),
+        ("0x1A: ??? (in /a/b)", Some(0x1a), "???", None, Some("/a/b")),
+        (
+            "0x1A: f(int, char) (a/b.c:12)",
+            Some(0x1a),
+            "f(int, char)",
+            Some("a/b.c"),
+            None,
+        ),
+        ("0x1A: f<a::B> (b.rs:3)", Some(0x1a), "f<a::B>", Some("b.rs"), None),
+        ("0x1A: f(int)", Some(0x1a), "f(int)", None, None),
+        (
+            "0x1A: (below main) (x.h:58)",
+            Some(0x1a),
+            "(below main)",
+            Some("x.h"),
+            None,
+        ),
+        ("0x1A: ???", Some(0x1a), "???", None, None),
+    ] {
+        let expected = DhatFrame {
+            address,
+            name,
+            file,
+            object,
+        };
+        assert_eq!(DhatFrame::new(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_frame_without_a_name_is_an_address_and_the_root_is_none() {
+    let frame = DhatFrame::new("0x1A0: ??? (in /a/lib.so)").frame(false).unwrap();
+    assert_eq!(
+        (frame.function.as_str(), frame.origin),
+        ("0x1a0 in lib.so", Origin::Foreign)
+    );
+    assert_eq!(DhatFrame::new("[root]").frame(false), None);
+    let inlined = DhatFrame::new("0x1: alloc (library/alloc/src/alloc.rs:95)")
+        .frame(true)
+        .unwrap();
+    assert_eq!(inlined.origin, Origin::Standard);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_frame(text in any::<String>(), crooked in "0x[0-9A-G]{0,18}[: (in)/a.c0-9]{0,20}") {
+        DhatFrame::new(&text).frame(true);
+        DhatFrame::new(&crooked).frame(false);
     }
 }
