@@ -9,7 +9,6 @@ mod meter;
 mod names;
 mod overlay;
 mod owner;
-mod record;
 mod run_spec;
 mod session;
 mod slot;

@@ -4,31 +4,31 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use serde_json::Value;
 
 use crate::deploy::Target;
-use crate::gather;
 use crate::kubectl::Cluster;
-use crate::load;
 use crate::names::{Names, key};
 use crate::overlay::{Adaptation, METER};
 use crate::owner::Owner;
-use crate::record;
-use crate::run_spec::{RunSpec, inputs, wait_until_ready};
+use crate::run_spec::{RunSpec, Side, inputs, wait_until_ready};
 use crate::slot::{READ_TIMEOUT, RoundContext};
+use crate::{gather, load};
 use wirebench_declare::plan::Slot;
 use wirebench_declare::span::nanos;
+use wirebench_engine::measure::digest;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::normalise::{self, Jq, failed_round};
 use wirebench_engine::session::prepare::{self, tool_version};
 use wirebench_engine::session::{
-    Ending, Member, Recorded, Recorder, StagedRun, measure_stages, new_folder, screen_stage,
+    Ending, Member, Recorded, Recorder, StagedRun, measure_stages, new_folder, screen_stage, started_run, unmeasured,
 };
 use wirebench_record::check::FailedCheck;
-use wirebench_record::run::{Round, RoundStatus, Run, Stage, Variant};
+use wirebench_record::run::{Host, Round, RoundStatus, Run, Series, Stage, ToolVersion, Variant, VariantRevision};
 
 /// A run in progress.
 pub(crate) struct Session<'a> {
@@ -96,9 +96,9 @@ impl Session<'_> {
         for target in self.targets.values().flatten() {
             if let Ok(pods) = target.ready_pods(self.cluster)
                 && let Some(pod) = pods.first()
-                && let Ok(output) = self.cluster.run((pod, METER), record::HOST_SCRIPT, READ_TIMEOUT)
+                && let Ok(output) = self.cluster.run((pod, METER), HOST_SCRIPT, READ_TIMEOUT)
             {
-                self.recorder.run.host = record::host(&output.stdout, &self.version);
+                self.recorder.run.host = described_host(&output.stdout, &self.version);
                 break;
             }
         }
@@ -231,7 +231,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         cluster: &cluster,
         jq: &jq,
         owner: &reference,
-        recorder: record::begin(spec, id, folder, tools),
+        recorder: begin_record(spec, id, folder, tools),
         targets: BTreeMap::new(),
         version,
         began: Instant::now(),
@@ -259,4 +259,81 @@ fn measure_session(mut session: Session) -> anyhow::Result<Recorded> {
     let second_stage = session.spec.second_stage;
     let ending = measure_stages(&mut session, &screen, budget, second_stage)?;
     session.recorder.finish(ending == Ending::Interrupted)
+}
+
+/// Begins to record a run in its folder. The digests of series cover the overlay, the replicas and the number of load pods too, so
+/// that values of different deployments are never compared.
+fn begin_record(spec: &RunSpec, id: String, folder: PathBuf, tools: Vec<ToolVersion>) -> Recorder {
+    let series = spec.series.iter().map(|one| {
+        let overlay = spec.overlays.iter().find(|overlay| overlay.server == one.server.name);
+        let text = overlay.map_or("", |overlay| &overlay.text);
+        let whole = format!("{} {} {:?} {text}", one.digest, spec.load.pods, spec.replicas);
+        Series {
+            digest: digest::short(&whole),
+            ..unmeasured(one)
+        }
+    });
+    let revision = |side: &Side| VariantRevision {
+        variant: side.variant,
+        name: side.image.clone(),
+        ..VariantRevision::default()
+    };
+    let unknown_host = Host {
+        cpu_count: 1,
+        kernel: "unknown".into(),
+        fingerprint: digest::short("unknown"),
+        ..Host::default()
+    };
+    // A lock of this machine does not protect the cluster's nodes: the run stays `unlocked`.
+    let run = Run {
+        repeat: spec.repeat.clone(),
+        tools,
+        variants: spec.sides.iter().map(revision).collect(),
+        series: series.collect(),
+        ..started_run(id, spec.profile, spec.seed, spec.rounds, unknown_host)
+    };
+    let variants: Vec<Variant> = spec.sides.iter().map(|side| side.variant).collect();
+    let variants = vec![variants; run.series.len()];
+    Recorder { run, folder, variants }
+}
+
+/// Prints the description of the machine that a server's pod runs on, which [`described_host`] reads.
+const HOST_SCRIPT: &str =
+    "grep -m1 'model name' /proc/cpuinfo; grep -c '^processor' /proc/cpuinfo; grep MemTotal /proc/meminfo; uname -srm";
+
+/// The machine of the servers, from the output of [`HOST_SCRIPT`], with the cluster's version as its image.
+fn described_host(text: &str, version: &str) -> Host {
+    let value = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(key))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let memory = value("MemTotal").and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok());
+    let count = text.lines().find_map(|line| line.trim().parse::<u32>().ok());
+    let kernel = text.lines().find(|line| line.starts_with("Linux "));
+    Host {
+        cpu_model: value("model name"),
+        cpu_count: count.unwrap_or(1).max(1),
+        memory_bytes: memory.map(|kib| kib * 1024),
+        kernel: kernel.unwrap_or("unknown").to_owned(),
+        image: Some(format!("Kubernetes {version}")),
+        fingerprint: digest::short(&format!("{text}\n{version}")),
+        ..Host::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_machine_is_described_by_what_a_pod_says() {
+        let text = "model name\t: Some CPU @ 2.1GHz\n8\nMemTotal:       16384 kB\nLinux 6.1.0 x86_64\n";
+        let host = described_host(text, "v1.34.4");
+        assert_eq!(host.cpu_model.as_deref(), Some("Some CPU @ 2.1GHz"));
+        assert_eq!((host.cpu_count, host.memory_bytes), (8, Some(16_777_216)));
+        assert_eq!(
+            (host.kernel.as_str(), host.image.as_deref()),
+            ("Linux 6.1.0 x86_64", Some("Kubernetes v1.34.4"))
+        );
+    }
 }

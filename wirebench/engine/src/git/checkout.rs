@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::git::command::{as_path, command, common_folder, entries, output, prefix, top};
+use crate::git::{as_path, command, common_folder, entries, output, prefix, top};
 use crate::measure::work_folder;
 
 /// The path of a file in a project's work folder, which is made if it does not exist.

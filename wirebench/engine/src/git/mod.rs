@@ -2,22 +2,21 @@
 //! user's working tree, index and branches are only read.
 
 mod checkout;
-mod command;
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::Context as _;
+pub use checkout::{checkout, work_path};
 
-use crate::git::command::{as_path, command, entries};
 use wirebench_record::history::CommitInfo;
 use wirebench_record::names::is_full_commit;
 use wirebench_record::run::{Variant, VariantRevision};
-
-pub use checkout::{checkout, work_path};
-pub use command::{output, prefix, top};
 
 /// Counts changes in submodules, whatever the repository's configuration ignores.
 const SUBMODULES: &str = "--ignore-submodules=none";
@@ -242,6 +241,67 @@ fn walk(folder: &Path, name: &Path, found: &mut BTreeSet<PathBuf>) -> io::Result
         }
     }
     Ok(())
+}
+
+/// The output of git without surrounding white space, for text that has no names of files; `None` if it fails.
+pub fn output(folder: &Path, args: &[&str]) -> Option<String> {
+    bytes(folder, args).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
+}
+
+/// The output of git as it is; `None` if it fails.
+fn bytes(folder: &Path, args: &[&str]) -> Option<Vec<u8>> {
+    let output = command(folder, args).output().ok()?;
+    output.status.success().then_some(output.stdout)
+}
+
+/// The entries of an output that `-z` separates, each of any bytes; `None` if git fails.
+fn entries(folder: &Path, args: &[&str]) -> Option<Vec<Vec<u8>>> {
+    let listed = bytes(folder, args)?;
+    let entries = listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+    Some(entries.map(<[u8]>::to_vec).collect())
+}
+
+/// A path of any bytes.
+fn as_path(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+/// The one path that git prints, which may itself begin or end in white space; `None` if git fails.
+fn path(folder: &Path, args: &[&str]) -> Option<PathBuf> {
+    let mut printed = bytes(folder, args)?;
+    printed.pop_if(|last| *last == b'\n');
+    Some(as_path(printed))
+}
+
+/// A git command in a folder, without the environment of a surrounding hook, without hooks, and without writing the
+/// index.
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut git = wirebench_spawn::command("git");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
+        git.env_remove(name);
+    }
+    git.env("GIT_OPTIONAL_LOCKS", "0")
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .arg("-C")
+        .arg(folder)
+        .args(args);
+    git
+}
+
+/// The root folder of the repository that a folder is in.
+pub fn top(folder: &Path) -> Option<PathBuf> {
+    path(folder, &["rev-parse", "--show-toplevel"])
+}
+
+/// The path of a folder below the root of its repository; empty at the root, and outside of a repository.
+pub fn prefix(folder: &Path) -> PathBuf {
+    path(folder, &["rev-parse", "--show-prefix"]).unwrap_or_default()
+}
+
+/// The folder of the repository that a folder is in, shared by all its worktrees.
+fn common_folder(folder: &Path) -> Option<PathBuf> {
+    let printed = path(folder, &["rev-parse", "--git-common-dir"])?;
+    folder.join(printed).canonicalize().ok()
 }
 
 #[cfg(test)]

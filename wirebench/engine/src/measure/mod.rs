@@ -22,7 +22,6 @@ pub mod remote;
 pub mod request;
 pub mod same_files;
 pub mod same_program;
-pub mod seed;
 pub mod side;
 pub mod slot;
 mod sock_diag;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::measure::digest;
-use crate::session::status;
+use crate::session::recorder::of_run;
 use wirebench_declare::plan::shards::Shard;
 use wirebench_record::run::{self, Run, RunStatus, Series, Spent, Stage, ToolVersion, Variant};
 
@@ -157,7 +157,7 @@ fn ended(runs: &[&Run], series: &[Series]) -> (RunStatus, Option<String>) {
                 Some(format!("shard {number} of {}: {why}", runs.len())),
             )
         }
-        None => status::of_run(series, false),
+        None => of_run(series, false),
     }
 }
 

@@ -1,6 +1,5 @@
 //! A session measures a run: it prepares tools and sides, then loads or counts series in stages, and writes the record as it goes.
 
-mod calibrate;
 mod checkout;
 mod counting;
 mod join;
@@ -8,12 +7,10 @@ mod pairs;
 mod pass;
 pub mod prepare;
 mod progress;
-mod rates;
 mod recorder;
 mod run;
 mod sampling;
 mod stage;
-mod status;
 mod variants;
 mod warm_up;
 

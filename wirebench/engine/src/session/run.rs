@@ -1,4 +1,6 @@
 //! A whole run, from its specification to its record.
+//!
+//! For a self-test: the CPU time that the candidate must burn in each request to be slower by a given share, measured for each series.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use crate::git;
 use crate::measure::cores::Cores;
 use crate::measure::host;
 use crate::measure::interrupt::Interrupt;
+use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::lock::{self, Lock};
 use crate::measure::remote::{self, Address, Host};
 use crate::measure::side::Side;
@@ -17,16 +20,20 @@ use crate::measure::staging::Staging;
 use crate::session::checkout::{self, CheckedOutSide};
 use crate::session::prepare::Prepared;
 use crate::session::recorder::{self, Recorded, Recorder, started_run};
-use crate::session::stage::{Ending, SecondStage, StagedRun as _, measure_stages, screen_stage};
+use crate::session::stage::{
+    Ending, SecondStage, StageTime, StagedRun as _, measure_stage, measure_stages, screen_stage,
+};
 use crate::session::variants::{self, VariantPlan};
 use crate::session::warm_up::Limits;
-use crate::session::{Session, Setup, calibrate, counting, prepare};
+use crate::session::{Session, Setup, counting, prepare};
 use wirebench_declare::Project;
 use wirebench_declare::percent::Percent;
 use wirebench_declare::plan::{PlannedSeries, Selection};
 use wirebench_declare::project::Profile;
 use wirebench_declare::span::nanos;
-use wirebench_record::run::{self, Dependency, HostRole, Pinning, RemoteHost, Run, Variant};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Dependency, HostRole, Pinning, RemoteHost, Run, Stage, Variant};
+use wirebench_stats::quantile::median;
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -190,7 +197,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         keep_raw: spec.keep_raw,
     };
     let slowed_down = match spec.purpose {
-        Purpose::SelfTest(worse) => Some(calibrate::slowed_down(&setup, &mut recorder, worse)?),
+        Purpose::SelfTest(worse) => Some(slowed_down(&setup, &mut recorder, worse)?),
         Purpose::Measure => None,
     };
     let setup = Setup {
@@ -294,7 +301,7 @@ fn load<'a>(
     spec: &RunSpec,
     setup: Setup<'a>,
     recorder: Recorder,
-    screen: &run::Stage,
+    screen: &Stage,
     compares: bool,
 ) -> anyhow::Result<Recorded> {
     let mut session = Session::new(setup, recorder);
@@ -324,4 +331,65 @@ fn staged(project: &Project, checked_out: &[CheckedOutSide], compares: bool) -> 
         )
     })?;
     Ok((sides, staging))
+}
+
+/// The rounds that measure the CPU time per request.
+const CALIBRATION_ROUNDS: u32 = 5;
+
+/// CPU time to burn in each request, ns, by series id; empty if the code is equal. The rounds measured for it are not recorded.
+fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyhow::Result<BTreeMap<String, u64>> {
+    if worse.share() <= 0.0 {
+        return Ok(BTreeMap::new());
+    }
+    log::info!("measuring what a request costs, to slow the candidate down by {worse}");
+    let folder = TemporaryFolder::make("wirebench-")?;
+    let mut alone = recorder.in_folder(folder.path());
+    for variants in &mut alone.variants {
+        variants.retain(|variant| *variant == Variant::Candidate);
+    }
+    let mut session = Session::new(*setup, alone);
+    let stage = Stage {
+        number: 1,
+        rounds: CALIBRATION_ROUNDS,
+        series: setup.series.iter().map(|series| series.id.clone()).collect(),
+        why: "what a request costs".into(),
+    };
+    measure_stage(&mut session, &stage, StageTime::first(None), None)?;
+    let measured = session.finish()?;
+    let burn = |values: Vec<f64>| median(&values).map(|ns| whole_nanos(ns * worse.share()));
+    Ok((measured.run.series.iter())
+        .filter_map(|series| {
+            let values = series
+                .rounds
+                .iter()
+                .filter_map(|round| Metric::ServerCpu.comparable(round));
+            Some((series.id.clone(), burn(values.collect())?))
+        })
+        .collect())
+}
+
+/// For a self-test: the sides with a candidate that burns CPU time in each request; the record contains the amount.
+fn slowed_down(setup: &Setup, recorder: &mut Recorder, worse: Percent) -> anyhow::Result<Vec<Side>> {
+    recorder.run.trigger = "selftest".into();
+    let mut sides = setup.sides.to_vec();
+    for (id, ns) in burns(setup, recorder, worse)? {
+        log::info!("{id}: the candidate burns {ns} ns in each request");
+        for side in (sides.iter_mut()).filter(|side| side.revision.variant == Variant::Candidate) {
+            let flag = vec!["--burn-ns".to_owned(), ns.to_string()];
+            side.extra_args.insert(id.clone(), flag);
+        }
+        for series in recorder.run.series.iter_mut().filter(|series| series.id == id) {
+            series.injected_burn_ns = Some(ns);
+        }
+    }
+    Ok(sides)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a request's CPU time, positive and far below 2^53 ns"
+)]
+fn whole_nanos(ns: f64) -> u64 {
+    ns.round() as u64
 }

@@ -13,7 +13,7 @@ use crate::measure::staging::is_native;
 use crate::normalise;
 use crate::session::Session;
 use crate::session::pass::RawRound;
-use crate::session::rates::before_rounds;
+use crate::session::pass::before_rounds;
 use wirebench_declare::load::{Load, MOST_REQUESTS, Rate};
 use wirebench_declare::plan::warm_up::{self, FEWEST_REQUESTS, Part, WarmUp, next_part, warm_up_so_far};
 use wirebench_declare::plan::{PlannedSeries, Slot};

@@ -17,8 +17,7 @@ use crate::program::{WORD, slug};
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{GrpcOperation, Operation, Ready};
-use wirebench_engine::measure::grpc::call::Call;
-use wirebench_engine::measure::grpc::reflection;
+use wirebench_engine::measure::grpc::call::{Call, reflected_files, reflected_services};
 use wirebench_engine::measure::probe::send;
 use wirebench_engine::measure::ready::is_ready;
 use wirebench_engine::measure::wire::Endpoint;
@@ -46,7 +45,7 @@ pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call]
         protocol: Protocol::Grpc,
         ca: Path::new(""),
     };
-    let reflected = reflection::services(endpoint);
+    let reflected = reflected_services(endpoint);
     let (mut unread, mut refused) = (Vec::new(), Vec::new());
     let mut probe_all = |calls: &[proto::Call], probed: &mut ProbedServer| {
         for call in calls {
@@ -141,7 +140,7 @@ fn about_refused(refused: &[(String, String)]) -> Vec<String> {
 
 /// The unary methods of a service, by the server's reflection.
 fn reflected_calls(endpoint: Endpoint, service: &str) -> Result<Vec<proto::Call>, String> {
-    let set = reflection::files(endpoint, service)?;
+    let set = reflected_files(endpoint, service)?;
     let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| error.to_string())?;
     let found = pool.get_service_by_name(service);
     let found = found.ok_or_else(|| "its reflection has no such service".to_owned())?;

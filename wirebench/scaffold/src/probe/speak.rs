@@ -60,7 +60,7 @@ fn speaks_grpc(address: &str, calls: &[proto::Call]) -> Option<String> {
         protocol: Protocol::Grpc,
         ca: Path::new(""),
     };
-    if grpc::reflection::services(endpoint).is_some() {
+    if grpc::call::reflected_services(endpoint).is_some() {
         return Some("gRPC: server reflection answered".into());
     }
     calls.iter().find_map(|call| {

@@ -3,4 +3,3 @@
 pub mod call;
 pub mod frame;
 mod proto_file;
-pub mod reflection;

@@ -1,6 +1,8 @@
 //! Another host, on which servers or load generators run.
 //!
 //! A load generator on another host: its program and files are copied there, and its output is copied back.
+//!
+//! The description that another host prints of itself.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -11,24 +13,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, iter};
 
+use anyhow::anyhow;
+
 use crate::measure::clock::{Clock, Reading, now_ns};
 use crate::measure::digest;
+use crate::measure::host::fingerprinted;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::port::{LOWEST_PORT, random_in, socket};
-use crate::measure::remote::connection::Address;
-use crate::measure::remote::connection::{Ssh, no_folder, no_ssh};
-use crate::measure::remote::facts::Facts;
-use crate::measure::remote::ping;
+use crate::measure::remote::connection::{Address, Ssh, no_folder, no_ssh};
 use crate::measure::remote::process::{Process, reaped_ticks};
-use crate::measure::remote::program;
 use crate::measure::remote::shell::Shell;
+use crate::measure::remote::{ping, program};
 use crate::measure::slot::files;
-use anyhow::anyhow;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::server::{GrpcOperation, Operation};
-use wirebench_record::run::{HostRole, Ping, RemoteHost};
+use wirebench_record::run::{self, HostRole, Ping, RemoteHost};
 
 /// How long ssh may take to print why it failed.
 const SSH_ERROR_TIMEOUT: Duration = Duration::from_secs(2);
@@ -351,6 +352,61 @@ pub(super) fn compare_clocks(shell: &Shell) -> io::Result<Option<Clock>> {
     Ok(Clock::compare(&readings))
 }
 
+/// What shell.sh prints about a host, one fact a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// The run's folder on the host.
+    pub(super) folder: String,
+    /// The processor's kind, as `uname -m` names it.
+    pub(super) arch: String,
+    /// CPUs that the user may use.
+    pub(super) cpus: u32,
+    /// The kernel's accounting tick, ns.
+    pub(super) tick_ns: u64,
+    /// Its address in ssh's connection.
+    pub(super) ip: IpAddr,
+    /// This machine's address in that connection.
+    pub(super) local_ip: IpAddr,
+    /// The host as a record describes it: without its name and address.
+    pub(super) host: run::Host,
+}
+
+impl Facts {
+    /// Parses the output of `facts` of shell.sh; other lines, which a login prints, are ignored.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        let fact = |name: &str| {
+            let mut lines = text.lines();
+            lines.find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(' ')?.trim()))
+        };
+        let tick: u64 = fact("tick")
+            .and_then(|text| text.parse().ok())
+            .ok_or("its clock's tick")?;
+        let connection = |word: usize| fact("connection").and_then(|text| text.split(' ').nth(word)?.parse().ok());
+        let no_address = "the address by which it is reached (SSH_CONNECTION)";
+        let size = fact("memory").and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+        let model = fact("model").and_then(|text| Some(text.split_once(':')?.1.trim().to_owned()));
+        let cpus = fact("cpus").and_then(|text| text.parse().ok()).ok_or("its CPUs")?;
+        Ok(Self {
+            folder: fact("dir").ok_or("a folder")?.to_owned(),
+            arch: fact("arch").ok_or("its architecture")?.to_owned(),
+            cpus,
+            tick_ns: 1_000_000_000 / tick.max(1),
+            ip: connection(2).ok_or(no_address)?,
+            local_ip: connection(0).ok_or(no_address)?,
+            host: fingerprinted(run::Host {
+                cpu_model: model,
+                cpu_count: cpus,
+                memory_bytes: size.map(|kib| kib * 1024),
+                kernel: fact("kernel").unwrap_or("unknown").to_owned(),
+                ..run::Host::default()
+            }),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -362,5 +418,37 @@ mod tests {
         let (outgoing, used) = parse_ports(output);
         assert_eq!(outgoing, 32_768);
         assert_eq!(used, HashSet::from([8080, 22]));
+    }
+}
+
+#[cfg(test)]
+mod facts_tests {
+    use super::*;
+
+    const OUTPUT: &str = "Welcome!\ndir /tmp/wirebench-x\narch x86_64\nkernel Linux 6.1 x86_64\ncpus 4\ntick 100\nconnection 10.0.0.1 4242 10.0.0.2 22\nmemory MemTotal:       1024 kB\nmodel model name\t: A CPU: fast";
+
+    #[test]
+    fn a_host_describes_itself() {
+        let facts = Facts::parse(OUTPUT).unwrap();
+        assert_eq!(
+            (facts.cpus, facts.tick_ns, &*facts.ip.to_string()),
+            (4, 10_000_000, "10.0.0.2")
+        );
+        assert_eq!(facts.local_ip.to_string(), "10.0.0.1");
+        let host = facts.host;
+        assert_eq!(host.cpu_model.as_deref(), Some("A CPU: fast"));
+        assert_eq!(host.memory_bytes, Some(1 << 20));
+        assert_eq!(host.fingerprint.len(), 12);
+        assert!(!format!("{host:?}").contains("10.0.0"), "{host:?}");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let without = |name: &str| {
+            let lines: Vec<&str> = OUTPUT.lines().filter(|line| !line.starts_with(name)).collect();
+            Facts::parse(&lines.join("\n")).unwrap_err()
+        };
+        assert_eq!(without("cpus"), "its CPUs");
+        assert!(without("connection").contains("SSH_CONNECTION"));
     }
 }

@@ -1,7 +1,6 @@
 //! Servers and load generators on another host, which is reached by the system's ssh and needs only a shell.
 
 mod connection;
-mod facts;
 mod host;
 pub mod ping;
 pub mod process;

@@ -14,7 +14,7 @@ use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Ending;
 use crate::measure::process::{self, ProcessGroup};
 use crate::measure::ready::is_ready;
-use crate::measure::seed;
+use crate::measure::request::send_seeds;
 use crate::measure::side::Side;
 use crate::measure::target::spawn::{run_before, spawn};
 use crate::measure::tls::TlsFiles;
@@ -69,7 +69,7 @@ impl Target {
             protocol: server.protocols[0],
             ca: &self.ca,
         };
-        seed::send_all(server, endpoint, self.tiers.is_new, &mut self.captured)?;
+        send_seeds(server, endpoint, self.tiers.is_new, &mut self.captured)?;
         self.tiers.store_captured(server, &self.captured);
         Ok(())
     }
