@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wirebench_engine::measure::thread_cpu::{self, ProcessCpu, ThreadCpu};
+use wirebench_engine::measure::remote::usage::{ProcessCpu, ThreadCpu, parts};
 use wirebench_engine::measure::usage::own_memory;
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
@@ -39,7 +39,7 @@ impl Reading {
             .and_then(|part| part.strip_prefix("own\n"));
         let is_group = |line: &&str| line.split(':').count() >= 3 && !line.contains(") ");
         let own: Vec<&str> = own.unwrap_or_default().lines().filter(is_group).collect();
-        let processes = thread_cpu::parts(text).filter_map(|part| {
+        let processes = parts(text).filter_map(|part| {
             let groups: Vec<&str> = part.lines().filter(is_group).collect();
             let cpu = ProcessCpu::parse(part)?;
             if groups == own || cpu.name == "pause" {

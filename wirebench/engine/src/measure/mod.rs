@@ -29,7 +29,6 @@ pub mod staging;
 pub mod startup;
 pub mod stream;
 pub mod target;
-pub mod thread_cpu;
 pub mod tls;
 pub mod tools;
 pub mod usage;

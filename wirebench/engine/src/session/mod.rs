@@ -11,7 +11,6 @@ mod recorder;
 mod run;
 mod sampling;
 mod stage;
-mod variants;
 mod warm_up;
 
 use std::collections::BTreeMap;

@@ -17,13 +17,12 @@ use crate::measure::lock::{self, Lock};
 use crate::measure::remote::{self, Address, Host};
 use crate::measure::side::Side;
 use crate::measure::staging::Staging;
-use crate::session::checkout::{self, CheckedOutSide};
+use crate::session::checkout::{self, CheckedOutSide, VariantPlan};
 use crate::session::prepare::Prepared;
 use crate::session::recorder::{self, Recorded, Recorder, started_run};
 use crate::session::stage::{
     Ending, SecondStage, StageTime, StagedRun as _, measure_stage, measure_stages, screen_stage,
 };
-use crate::session::variants::{self, VariantPlan};
 use crate::session::warm_up::Limits;
 use crate::session::{Session, Setup, counting, prepare};
 use wirebench_declare::Project;
@@ -279,7 +278,7 @@ fn is_chosen(spec: &RunSpec, series: &PlannedSeries) -> bool {
 fn planned<'a>(spec: &RunSpec<'a>, sides: &[CheckedOutSide]) -> anyhow::Result<(Vec<PlannedSeries<'a>>, VariantPlan)> {
     let has_hosts = spec.server_host.is_some() || spec.driver_host.is_some();
     let mut series = spec.series.clone();
-    let mut plan = variants::plan(sides, &series, spec.profile.1, spec.selection)?;
+    let mut plan = checkout::plan_variants(sides, &series, spec.profile.1, spec.selection)?;
     let unfit = series.iter().filter(|one| has_hosts && !remote::fits(one));
     let unfit: BTreeSet<String> = unfit.map(|one| one.id.clone()).collect();
     let fits = |id: &str, counted| !(unfit.contains(id) || counted && has_hosts);

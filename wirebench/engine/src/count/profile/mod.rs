@@ -8,7 +8,6 @@ pub mod dhat;
 mod error;
 mod frame;
 mod names;
-mod origin;
 pub mod per_request;
 pub mod perf;
 mod stacks;

@@ -22,9 +22,9 @@ use crate::measure::interrupt::Interrupt;
 use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::port::{LOWEST_PORT, random_in, socket};
 use crate::measure::remote::connection::{Address, Ssh, no_folder, no_ssh};
-use crate::measure::remote::process::{Process, reaped_ticks};
+use crate::measure::remote::ping;
+use crate::measure::remote::process::{Process, checked_program, reaped_ticks, receive_script, upload_file};
 use crate::measure::remote::shell::Shell;
-use crate::measure::remote::{ping, program};
 use crate::measure::slot::files;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::Amount;
@@ -151,7 +151,7 @@ impl Host {
         if let Some(path) = programs.get(file) {
             return Ok(path.clone());
         }
-        let hash = program::checked(Path::new(file), &self.facts.arch)?;
+        let hash = checked_program(Path::new(file), &self.facts.arch)?;
         let path = format!("{}/{hash}", self.facts.folder);
         self.upload(Path::new(file), &path, interrupt)?;
         programs.insert(file.to_owned(), path.clone());
@@ -166,8 +166,8 @@ impl Host {
         let hash = digest::sha256(&fs::read(file)?);
         let mut copied = self.copied_files.lock().unwrap_or_else(PoisonError::into_inner);
         if copied.get(path) != Some(&hash) {
-            let mut command = self.ssh.command_over_connection(&program::receive_script(path))?;
-            program::upload(file, &hash, &mut command, interrupt)?;
+            let mut command = self.ssh.command_over_connection(&receive_script(path))?;
+            upload_file(file, &hash, &mut command, interrupt)?;
             copied.insert(path.to_owned(), hash);
         }
         Ok(())

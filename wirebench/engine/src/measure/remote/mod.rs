@@ -4,7 +4,6 @@ mod connection;
 mod host;
 pub mod ping;
 pub mod process;
-mod program;
 mod shell;
 pub mod usage;
 

@@ -9,10 +9,10 @@ use std::rc::Rc;
 
 use crate::count::profile::callgrind::format::{Context, Cost, context_frames};
 use crate::count::profile::frame::{Frame, Origin, Rule};
+use crate::count::profile::names;
 use crate::count::profile::stacks::{FrameId, Stacks};
 use crate::count::profile::symbols::{Symbols, is_system};
 use crate::count::profile::tree::Tree;
-use crate::count::profile::{names, origin};
 use wirebench_record::counts::Source;
 
 /// The project's own function that a cost is charged to, and its line if it is known.
@@ -158,7 +158,7 @@ impl<'a> Functions<'a> {
             names::clean(name)
         };
         let is_systems = self.bodies.get(name).is_some_and(|(path, _)| is_system(path));
-        let origin = match origin::of(&function, None) {
+        let origin = match names::origin_of(&function, None) {
             Origin::Foreign if is_systems => Origin::Standard,
             origin => origin,
         };

@@ -13,10 +13,10 @@ use serde::Deserialize;
 
 use crate::count::profile::error::text_of;
 use crate::count::profile::frame::{Frame, Origin, Rule};
+use crate::count::profile::names;
 use crate::count::profile::stacks::{FrameId, RunCost, Stacks};
 use crate::count::profile::symbols::{Symbols, is_system, load_offset};
 use crate::count::profile::tree::Tree;
-use crate::count::profile::{names, origin};
 use wirebench_record::counts::Source;
 
 /// The allocations of one run, freed ones included.
@@ -239,7 +239,7 @@ impl<'a> DhatFrame<'a> {
             names::clean(self.name)
         };
         // A bare file name does not identify the folder.
-        let origin = origin::of(&function, self.file.filter(|file| file.contains('/')));
+        let origin = names::origin_of(&function, self.file.filter(|file| file.contains('/')));
         Some(Frame {
             function,
             origin,

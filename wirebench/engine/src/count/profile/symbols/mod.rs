@@ -16,7 +16,6 @@ use object::{Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol a
 
 use crate::count::profile::frame::{Frame, Origin};
 use crate::count::profile::names::{self, CLOSURE, Closures, short};
-use crate::count::profile::origin;
 use crate::count::profile::symbols::sources::Sources;
 use crate::count::profile::tree::{CachedTree, Tree};
 use wirebench_record::counts::Source;
@@ -173,7 +172,7 @@ impl Names {
     fn physical(&mut self, name: &str, place: &SourceLocation<'_>) -> Frame {
         let origin = match place.own {
             Some(_) => Origin::Project,
-            None => origin::of(name, place.file),
+            None => names::origin_of(name, place.file),
         };
         let is_rust = place.file.is_some_and(|file| file.ends_with(".rs"));
         let function = match &place.own {
