@@ -114,7 +114,8 @@ impl Tool {
 /// The tools that are installed on this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
-    installed: Vec<(&'static str, PathBuf)>,
+    /// The program of each tool, with its path.
+    pub installed: Vec<(&'static str, PathBuf)>,
 }
 
 impl Toolbox {
@@ -140,11 +141,6 @@ impl Toolbox {
     /// Whether a tool can be used.
     pub fn has(&self, tool: Tool) -> bool {
         tool.program().is_none() || self.program(tool).is_some()
-    }
-
-    /// The program of each tool, with its path.
-    pub fn installed(&self) -> &[(&'static str, PathBuf)] {
-        &self.installed
     }
 
     /// The programs that are missing, each with the metrics that need it.

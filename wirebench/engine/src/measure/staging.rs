@@ -18,67 +18,59 @@ use crate::measure::side::Side;
 /// of a server stays in one state over several neighbouring lengths.
 pub const LAYOUTS: [usize; 3] = [0, 23, 57];
 
-/// A folder that holds the programs of every variant and is removed with this value.
-#[derive(Debug)]
-pub struct Staging {
-    folder: TemporaryFolder,
+/// A folder for the programs of every variant below `own`, or below the system's folder for temporary files where that cannot be
+/// written.
+///
+/// # Errors
+/// When it can be made in neither place.
+pub fn folder(own: &Path) -> io::Result<TemporaryFolder> {
+    let make = |parent: &Path| {
+        fs::create_dir_all(parent)?;
+        TemporaryFolder::make_in(parent, "stage-")
+    };
+    make(own).or_else(|_| make(&std::env::temp_dir()))
 }
 
-impl Staging {
-    /// Makes the folder below `own`, or below the system's folder for temporary files where that cannot be written.
-    ///
-    /// # Errors
-    /// When it can be made in neither place.
-    pub fn make(own: &Path) -> io::Result<Self> {
-        let make = |parent: &Path| {
-            fs::create_dir_all(parent)?;
-            TemporaryFolder::make_in(parent, "stage-")
-        };
-        let folder = make(own).or_else(|_| make(&std::env::temp_dir()))?;
-        Ok(Self { folder })
+/// Stages the native programs of all sides in a folder, and makes the sides start them from there. Afterwards, the command of a
+/// server has the same length on every side, unless one side runs a script.
+///
+/// # Errors
+/// When a program cannot be copied: the file and the operating system's reason.
+pub fn stage(folder: &Path, sides: &mut [Side]) -> Result<(), (PathBuf, io::Error)> {
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    for (key, command) in sides.iter().flat_map(|side| &side.programs) {
+        let longest = names.entry(key.clone()).or_default();
+        *longest = (*longest).max(file_name(command).len());
     }
-
-    /// Stages the native programs of all sides, and makes the sides start them from there. Afterwards, the command of a
-    /// server has the same length on every side, unless one side runs a script.
-    ///
-    /// # Errors
-    /// When a program cannot be copied: the file and the operating system's reason.
-    pub fn stage(&self, sides: &mut [Side]) -> Result<(), (PathBuf, io::Error)> {
-        let mut names: BTreeMap<String, usize> = BTreeMap::new();
-        for (key, command) in sides.iter().flat_map(|side| &side.programs) {
-            let longest = names.entry(key.clone()).or_default();
-            *longest = (*longest).max(file_name(command).len());
-        }
-        for (place, side) in sides.iter_mut().enumerate() {
-            // One letter for each side.
-            let letter = char::from(b"abcdefgh"[place.min(7)]);
-            let home = self.folder.path().join(letter.to_string());
-            side.stage = Some(home.clone());
-            for (number, (key, longest)) in names.iter().enumerate() {
-                let Some(command) = side.programs.get_mut(key) else {
-                    continue;
-                };
-                let program = PathBuf::from(command.first().map_or("", String::as_str));
-                if !is_native(&program) {
-                    continue;
-                }
-                let name = file_name(command);
-                // `0003`, padded by the number of characters that the name is shorter than the other side's.
-                let folder = home.join(format!("{number:04}{}", "_".repeat(longest - name.len())));
-                let staged = folder.join(&name);
-                let placed = fs::create_dir_all(&folder).and_then(|()| {
-                    if side.packages.contains(key) {
-                        fs::copy(&program, &staged).map(drop)
-                    } else {
-                        symlink(fs::canonicalize(&program)?, &staged)
-                    }
-                });
-                placed.map_err(|error| (program, error))?;
-                command[0] = staged.to_string_lossy().into_owned();
+    for (place, side) in sides.iter_mut().enumerate() {
+        // One letter for each side.
+        let letter = char::from(b"abcdefgh"[place.min(7)]);
+        let home = folder.join(letter.to_string());
+        side.stage = Some(home.clone());
+        for (number, (key, longest)) in names.iter().enumerate() {
+            let Some(command) = side.programs.get_mut(key) else {
+                continue;
+            };
+            let program = PathBuf::from(command.first().map_or("", String::as_str));
+            if !is_native(&program) {
+                continue;
             }
+            let name = file_name(command);
+            // `0003`, padded by the number of characters that the name is shorter than the other side's.
+            let folder = home.join(format!("{number:04}{}", "_".repeat(longest - name.len())));
+            let staged = folder.join(&name);
+            let placed = fs::create_dir_all(&folder).and_then(|()| {
+                if side.packages.contains(key) {
+                    fs::copy(&program, &staged).map(drop)
+                } else {
+                    symlink(fs::canonicalize(&program)?, &staged)
+                }
+            });
+            placed.map_err(|error| (program, error))?;
+            command[0] = staged.to_string_lossy().into_owned();
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Links a staged program at the path length of a layout, an index into [`LAYOUTS`]. A program that is not staged stays
@@ -155,12 +147,12 @@ mod tests {
         let new = file("new", b"\x7fELF new");
         let script = file("script.sh", b"#!/bin/sh\n");
         let own = folder.path().join("own");
-        let staging = Staging::make(&own).unwrap();
+        let staging = super::folder(&own).unwrap();
         let mut sides = [
             side(Variant::Baseline, &[("http", &old), ("script", &script)], &["http"]),
             side(Variant::Candidate, &[("http", &new), ("script", &script)], &[]),
         ];
-        staging.stage(&mut sides).unwrap();
+        stage(staging.path(), &mut sides).unwrap();
         let program = |side: &Side, key: &str| side.programs[key][0].clone();
         let (before, after) = (program(&sides[0], "http"), program(&sides[1], "http"));
         assert_eq!(before.len(), after.len(), "{before} {after}");

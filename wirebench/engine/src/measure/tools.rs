@@ -10,15 +10,6 @@ use regex::Regex;
 use wirebench_declare::args::{Arg, Value, Values, expand};
 use wirebench_declare::driver::{Driver, Tool};
 
-/// A program that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstalledTool {
-    /// Its path.
-    pub path: PathBuf,
-    /// Its version.
-    pub version: String,
-}
-
 /// Where a program is: in `bin` of the folder that `WIREBENCH_TOOLS` names, else in `.tools/bin` of the project or of a folder
 /// above it in its repository, else on PATH, else where `go install` puts programs. `wirebench` is always the program that runs
 /// now.
@@ -57,11 +48,11 @@ fn go_install() -> Option<PathBuf> {
     Some(first.or_else(home)?.join("bin"))
 }
 
-/// Finds a driver's program and checks its version.
+/// Finds a driver's program and checks its version. Returns its path and its version.
 ///
 /// # Errors
 /// When it is missing, its version cannot be found, or it has another version.
-pub fn check(root: &Path, driver: &Driver) -> Result<InstalledTool, String> {
+pub fn check(root: &Path, driver: &Driver) -> Result<(PathBuf, String), String> {
     let tool = &driver.tool;
     let Some(path) = locate(root, &tool.program) else {
         return Err(format!("{} is not installed; run: {}", tool.program, tool.install));
@@ -70,7 +61,7 @@ pub fn check(root: &Path, driver: &Driver) -> Result<InstalledTool, String> {
     let wanted = match (&tool.version, &tool.at_least) {
         (Some(exact), _) if *exact != version => exact.clone(),
         (None, Some(least)) if numbers(&version) < numbers(least) => format!("{least} or newer"),
-        _ => return Ok(InstalledTool { path, version }),
+        _ => return Ok((path, version)),
     };
     Err(format!(
         "{} is version {version}, but {wanted} is needed; run: {}",

@@ -38,7 +38,7 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
             install::of(program)
         );
     }
-    for (name, path) in toolbox.installed() {
+    for (name, path) in &toolbox.installed {
         let version = tools::plain_version(path);
         let version = tool_version(name, version.as_deref().unwrap_or("unknown"));
         recorder.run.tools.push(version);

@@ -94,11 +94,10 @@ pub fn prepare<'a>(
         .collect();
     for driver in drivers.into_values() {
         match tools::check(root, driver) {
-            Ok(found) => {
-                prepared
-                    .tools
-                    .push(tool_version(driver.tool.versioned(), &found.version));
-                prepared.harness.drivers.insert(driver.name.clone(), found.path);
+            Ok((path, version)) => {
+                let version = tool_version(driver.tool.versioned(), &version);
+                prepared.tools.push(version);
+                prepared.harness.drivers.insert(driver.name.clone(), path);
             }
             Err(error) => {
                 prepared.broken_drivers.insert(driver.name.clone(), error);

@@ -16,7 +16,7 @@ use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::lock::{self, Lock};
 use crate::measure::remote::{self, Address, Host};
 use crate::measure::side::Side;
-use crate::measure::staging::Staging;
+use crate::measure::staging;
 use crate::session::checkout::{self, CheckedOutSide, VariantPlan};
 use crate::session::prepare::Prepared;
 use crate::session::recorder::{self, Recorded, Recorder, started_run};
@@ -319,11 +319,15 @@ fn load<'a>(
 }
 
 /// The sides with their programs staged; the staged files are removed when the second value is dropped.
-fn staged(project: &Project, checked_out: &[CheckedOutSide], compares: bool) -> anyhow::Result<(Vec<Side>, Staging)> {
+fn staged(
+    project: &Project,
+    checked_out: &[CheckedOutSide],
+    compares: bool,
+) -> anyhow::Result<(Vec<Side>, TemporaryFolder)> {
     let mut sides = checkout::measured_sides(checked_out, compares);
     let folder = git::work_path(&project.root, "")?;
-    let staging = Staging::make(&folder).context("no place for the servers' programs")?;
-    staging.stage(&mut sides).map_err(|(file, error)| {
+    let staging = staging::folder(&folder).context("no place for the servers' programs")?;
+    staging::stage(staging.path(), &mut sides).map_err(|(file, error)| {
         anyhow::anyhow!(
             "{}: cannot be copied to where it is started from: {error}",
             file.display()
@@ -355,7 +359,7 @@ fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyhow::Result<B
     };
     measure_stage(&mut session, &stage, StageTime::first(None), None)?;
     let measured = session.finish()?;
-    let burn = |values: Vec<f64>| median(&values).map(|ns| whole_nanos(ns * worse.share()));
+    let burn = |values: Vec<f64>| median(&values).map(|ns| nanos(Duration::from_secs_f64(ns * worse.share() / 1e9)));
     Ok((measured.run.series.iter())
         .filter_map(|series| {
             let values = series
@@ -382,13 +386,4 @@ fn slowed_down(setup: &Setup, recorder: &mut Recorder, worse: Percent) -> anyhow
         }
     }
     Ok(sides)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of a request's CPU time, positive and far below 2^53 ns"
-)]
-fn whole_nanos(ns: f64) -> u64 {
-    ns.round() as u64
 }

@@ -59,7 +59,7 @@ fn one_driver(root: &Path, driver: &Driver) -> Vec<Check> {
     let name = format!("driver {}", driver.name);
     let tool = &driver.tool;
     let error = match tools::check(root, driver) {
-        Ok(found) => return vec![Check::ok(name, format!("{} {}", tool.program, found.version))],
+        Ok((_, version)) => return vec![Check::ok(name, format!("{} {version}", tool.program))],
         Err(error) => error,
     };
     // The error ends with the driver's `install` text.
@@ -77,8 +77,10 @@ fn one_driver(root: &Path, driver: &Driver) -> Vec<Check> {
 fn counting(root: &Path) -> Vec<Check> {
     let toolbox = Toolbox::look(root);
     let version = |path| tools::plain_version(path).unwrap_or_else(|| "there".into());
-    let installed = toolbox.installed();
-    let found = installed.iter().map(|(name, path)| Check::ok(*name, version(path)));
+    let found = toolbox
+        .installed
+        .iter()
+        .map(|(name, path)| Check::ok(*name, version(path)));
     let missing = toolbox.missing().into_iter().map(|(program, what)| {
         let found = format!("not installed: not counted: {what}");
         Check::warning(program, found, install::of(program))
