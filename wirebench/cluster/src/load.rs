@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::names::RUN;
+use crate::overlay::sleeping;
 use crate::run_spec::{INPUTS, LoadPods, OUTPUTS};
 use wirebench_declare::args::{MissingValue, expand};
 use wirebench_declare::load::{LoadStage, Rate};
@@ -25,6 +26,12 @@ const REPLACEMENTS: u32 = 6;
 /// commands, so that all begin to load at the same time.
 pub(crate) fn job(load: &LoadPods, key: &str, owner: &Value, inputs: &Value) -> Value {
     let labels = json!({RUN: key, ROLE: CONTAINER});
+    let resources = json!({"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "2Gi"}});
+    let mut container = sleeping(CONTAINER, &load.image, &resources);
+    container["volumeMounts"] = json!([
+        {"name": "inputs", "mountPath": INPUTS, "readOnly": true},
+        {"name": "outputs", "mountPath": OUTPUTS},
+    ]);
     json!({
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -47,22 +54,7 @@ pub(crate) fn job(load: &LoadPods, key: &str, owner: &Value, inputs: &Value) -> 
                         "fsGroup": 65532,
                         "seccompProfile": {"type": "RuntimeDefault"},
                     },
-                    "containers": [{
-                        "name": CONTAINER,
-                        "image": load.image,
-                        "imagePullPolicy": "IfNotPresent",
-                        "command": ["sh", "-c", "while :; do sleep 3600; done"],
-                        "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "2Gi"}},
-                        "securityContext": {
-                            "allowPrivilegeEscalation": false,
-                            "readOnlyRootFilesystem": true,
-                            "capabilities": {"drop": ["ALL"]},
-                        },
-                        "volumeMounts": [
-                            {"name": "inputs", "mountPath": INPUTS, "readOnly": true},
-                            {"name": "outputs", "mountPath": OUTPUTS},
-                        ],
-                    }],
+                    "containers": [container],
                     "volumes": [inputs, {"name": "outputs", "emptyDir": {"sizeLimit": "2Gi"}}],
                 },
             },

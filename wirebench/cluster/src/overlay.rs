@@ -212,7 +212,9 @@ impl Overlay {
             }
             add_variables(container, addresses);
         }
-        containers.push(meter(adapt.meter_image));
+        let resources = json!({"requests": {"cpu": "1m", "memory": "4Mi"}, "limits": {"memory": "32Mi"}});
+        // It reads the CPU times of the pod's processes.
+        containers.push(sleeping(METER, adapt.meter_image, &resources));
     }
 }
 
@@ -266,14 +268,14 @@ fn repository(image: &str) -> &str {
     }
 }
 
-/// The container that reads the CPU times of its pod's processes: it sleeps until a command is run in it.
-fn meter(image: &str) -> Value {
+/// A container without any rights that sleeps until a command is run in it.
+pub(crate) fn sleeping(name: &str, image: &str, resources: &Value) -> Value {
     json!({
-        "name": METER,
+        "name": name,
         "image": image,
         "imagePullPolicy": "IfNotPresent",
         "command": ["sh", "-c", "while :; do sleep 3600; done"],
-        "resources": {"requests": {"cpu": "1m", "memory": "4Mi"}, "limits": {"memory": "32Mi"}},
+        "resources": resources,
         "securityContext": {
             "runAsNonRoot": true,
             "runAsUser": 65532,

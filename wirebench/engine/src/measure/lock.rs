@@ -18,28 +18,23 @@ pub const VARIABLE: &str = "WIREBENCH_LOCK";
 
 const POLL: Duration = Duration::from_millis(100);
 
-/// The lock, held until this is dropped.
-#[derive(Debug)]
-pub struct Lock {
-    _file: File,
-}
-
 /// The lock file of this machine, or the one that the environment names.
 pub fn file() -> PathBuf {
     let named = std::env::var_os(VARIABLE).filter(|name| !name.is_empty());
     named.map_or_else(|| std::env::temp_dir().join("wirebench.lock"), PathBuf::from)
 }
 
-/// Waits until no other measurement runs on this machine. Returns `None` if the user interrupts.
+/// Waits until no other measurement runs on this machine. Returns the locked file, which holds the lock until it is dropped; `None` if
+/// the user interrupts.
 ///
 /// # Errors
 /// When the file can be neither opened nor made, or the file system has no locks.
-pub fn acquire(file: &Path, interrupt: &Interrupt) -> io::Result<Option<Lock>> {
+pub fn acquire(file: &Path, interrupt: &Interrupt) -> io::Result<Option<File>> {
     let open = open_or_create(file)?;
     let mut has_warned = false;
     loop {
         match open.try_lock() {
-            Ok(()) => return Ok(Some(Lock { _file: open })),
+            Ok(()) => return Ok(Some(open)),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if interrupt.is_requested() => return Ok(None),
             Err(TryLockError::WouldBlock) => {

@@ -3,6 +3,7 @@
 //! For a self-test: the CPU time that the candidate must burn in each request to be slower by a given share, measured for each series.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use crate::measure::cores::Cores;
 use crate::measure::host;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::kill_on_exit::TemporaryFolder;
-use crate::measure::lock::{self, Lock};
+use crate::measure::lock;
 use crate::measure::remote::{self, Address, Host};
 use crate::measure::side::Side;
 use crate::measure::staging;
@@ -243,7 +244,7 @@ fn record(
 ///
 /// # Errors
 /// When the user interrupts the wait.
-fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock>> {
+fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<File>> {
     if !wanted {
         return Ok(None);
     }

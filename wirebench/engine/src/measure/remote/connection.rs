@@ -65,7 +65,7 @@ impl Ssh {
         for option in options {
             command.args(["-o", option]);
         }
-        command.args(["--", self.address.as_str(), script]);
+        command.args(["--", &self.address.0, script]);
         Ok(command)
     }
 
@@ -118,13 +118,6 @@ fn advice(why: &str) -> &'static str {
 /// The address of a host for ssh; user and port may be left out, and are then those of ssh's own configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address(String);
-
-impl Address {
-    /// The address as ssh takes it.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 impl fmt::Display for Address {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -247,8 +240,8 @@ mod address_tests {
         fn an_address_never_holds_what_a_shell_reads(text in "ssh://.{0,20}") {
             if let Ok(address) = text.parse::<Address>() {
                 let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-:@[]".contains(letter);
-                prop_assert!(address.as_str()[6..].chars().all(plain));
-                prop_assert!(!address.as_str()[6..].starts_with('-'));
+                prop_assert!(address.0[6..].chars().all(plain));
+                prop_assert!(!address.0[6..].starts_with('-'));
             }
         }
     }
