@@ -87,13 +87,8 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The table in Markdown, a line for each row.
+    /// The table in Markdown: heads, alignment, and a line for each row.
     pub fn markdown(&self) -> String {
-        self.markdown_head() + &self.markdown_rows().collect::<String>()
-    }
-
-    /// The first two lines of the table in Markdown: heads and alignment.
-    pub fn markdown_head(&self) -> String {
         let (mut heads, mut rule) = (String::new(), String::new());
         for column in &self.columns {
             let Some(head) = &column.markdown else { continue };
@@ -101,17 +96,14 @@ impl Table {
             heads += &format!("| {head}{space}");
             rule += if column.numbers { "|--:" } else { "|---" };
         }
-        format!("{heads}|\n{rule}|\n")
-    }
-
-    /// The rows of the table in Markdown, each with its line break.
-    pub fn markdown_rows(&self) -> impl Iterator<Item = String> {
-        self.rows.iter().map(|row| {
+        let mut out = format!("{heads}|\n{rule}|\n");
+        for row in &self.rows {
             let cells = row.iter().zip(&self.columns);
             let shown = cells.filter(|(_, column)| column.markdown.is_some());
-            let cells: String = shown.map(|(cell, _)| format!("| {cell} ")).collect();
-            format!("{cells}|\n")
-        })
+            out.extend(shown.map(|(cell, _)| format!("| {cell} ")));
+            out += "|\n";
+        }
+        out
     }
 
     /// The table for a terminal with as many columns as fit into `width`; `None` means unlimited.

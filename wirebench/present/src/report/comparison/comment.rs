@@ -146,6 +146,6 @@ mod tests {
         assert!(text.len() <= LIMIT && text.len() > LIMIT / 2, "{} bytes", text.len());
         assert!(text.starts_with("<!-- wirebench: x -->\n### wirebench: ✗ Regressed\n"));
         assert!(text.contains("own code at `aaaaaaaaaaaa`, in [run 7](https://github.com/o/r/actions/runs/7)"));
-        assert!(text.contains("rows are left out"));
+        assert!(text.contains("Cut to fit: all of it is in comparison.json"));
     }
 }

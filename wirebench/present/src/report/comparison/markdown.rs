@@ -6,6 +6,7 @@ use askama::Template;
 use crate::report::comparison::headline;
 use crate::report::comparison::rows::{self, Line};
 use crate::report::comparison::view::{Explained, NotCompared, View};
+use crate::report::cut;
 use crate::report::escape::{MARKDOWN, code};
 use crate::report::format::plural;
 use crate::report::limits;
@@ -19,6 +20,10 @@ pub const LIMIT: usize = 65_536;
 const EXPLAINED: usize = 10;
 /// The longest command line that is shown, bytes.
 const COMMAND: usize = 2000;
+/// The share of the room that the table of what changed may take; the folded tables have the rest.
+const VISIBLE_PERCENT: usize = 70;
+/// Where the rest of a table is that is cut.
+const REST: &str = "all of it is in comparison.json of the run";
 
 /// The text after the table of what changed.
 #[derive(Template)]
@@ -60,20 +65,16 @@ pub(super) fn within(comparison: &Comparison, limit: usize, origin: Option<&str>
     };
     let head = format!("### wirebench: {}\n{}\n\n", view.verdict, view.reasons);
     let (next, foot) = (text_of(&next), text_of(&foot));
-    let mut room = limit - (head.len() + next.len() + foot.len()).min(limit);
-    let mut fitted = |block: Block| {
-        let text = block.within(room);
-        room -= text.len();
-        text
+    let mut room = limit.saturating_sub(head.len() + next.len() + foot.len());
+    let notable = notable(&view).map(|table| cut::within(&table.markdown(), room * VISIBLE_PERCENT / 100, REST) + "\n");
+    let table = notable.unwrap_or_default();
+    room = room.saturating_sub(table.len());
+    let folded = match origin {
+        None => folded(&view) + &pairs(&view),
+        Some(_) if headline::has_news(comparison) => folded(&view),
+        Some(_) => String::new(),
     };
-    let table: String = notable(&view).map(&mut fitted).unwrap_or_default();
-    let blocks = match origin {
-        None => blocks(&view).into_iter().chain(pairs(&view)).collect(),
-        Some(_) if headline::has_news(comparison) => blocks(&view),
-        Some(_) => Vec::new(),
-    };
-    let folded: String = blocks.into_iter().map(fitted).collect();
-    head + &table + &next + &folded + &foot
+    head + &table + &next + &cut::within(&folded, room, REST) + &foot
 }
 
 fn text_of(template: &impl Template) -> String {
@@ -93,56 +94,59 @@ fn runs(comparison: &Comparison) -> String {
 const FUNCTIONS: &str = "Functions behind the change";
 
 /// The gating rows that a reader has to look at: all but the unchanged.
-fn notable<'a>(view: &'a View<'a>) -> Option<Block> {
+fn notable(view: &View) -> Option<Table> {
     let is_notable = |line: &&Line| line.row.status != RowStatus::Unchanged;
     let notable = rows::table(view.gating.iter().filter(is_notable));
-    (!notable.is_empty()).then(|| Block::table(&notable, 70))
+    (!notable.is_empty()).then_some(notable)
+}
+
+/// A text that unfolds when its title is clicked.
+fn fold(title: &str, content: &str) -> String {
+    format!("<details><summary>{title}</summary>\n{content}\n</details>\n\n")
+}
+
+fn fold_table(title: &str, explanation: &str, table: &Table) -> String {
+    fold(title, &format!("\n{explanation}{}", table.markdown()))
 }
 
 /// The folded tables and lists.
-fn blocks(view: &View) -> Vec<Block> {
-    let mut blocks = Vec::new();
+fn folded(view: &View) -> String {
+    let mut out = String::new();
     if !view.limits.is_empty() {
         let title = format!("Limits: {}", limits::tally(view.limits));
-        blocks.push(Block::folded(&title, LIMITS, &limits::table(view.limits), 40));
+        out += &fold_table(&title, LIMITS, &limits::table(view.limits));
     }
     if !view.explained.is_empty() {
-        let lists = view.explained.iter().take(EXPLAINED).map(|explained| {
-            let functions = explained.functions.iter();
-            let functions = functions.map(|[function, change]| format!("{function} {change}"));
-            (heading(explained), functions.collect())
-        });
-        blocks.push(Block::folded_lists(FUNCTIONS, lists, 40));
+        let lists: String = view.explained.iter().take(EXPLAINED).map(functions).collect();
+        out += &fold(FUNCTIONS, &lists);
     }
-    let unchanged = view
-        .gating
-        .iter()
-        .filter(|line| line.row.status == RowStatus::Unchanged);
-    let unchanged: Vec<&Line> = unchanged.collect();
+    let is_unchanged = |line: &&Line| line.row.status == RowStatus::Unchanged;
+    let unchanged: Vec<&Line> = view.gating.iter().filter(is_unchanged).collect();
     if !unchanged.is_empty() {
         let within = view.unchanged_within.as_ref();
         let within = within.map_or_else(String::new, |most| format!(", none worse by more than {most}"));
         let title = format!("{} unchanged{within}", plural(unchanged.len(), "gating metric"));
-        blocks.push(Block::folded(&title, "", &rows::table(unchanged), 50));
+        out += &fold_table(&title, "", &rows::table(unchanged));
     }
     if let Some(title) = &view.other_work_title {
         let columns = [text("series"), text("function"), text("a count of work, not a cost")];
-        let table = Table::new(columns, view.other_work.iter().cloned());
-        blocks.push(Block::folded(title, "", &table, 40));
+        out += &fold_table(title, "", &Table::new(columns, view.other_work.iter().cloned()));
     }
     if !view.informative.is_empty() {
         let title = format!("Informative metrics, which do not gate: {}", view.informative_tally);
-        blocks.push(Block::folded(&title, "", &rows::table(&view.informative), 50));
+        out += &fold_table(&title, "", &rows::table(&view.informative));
     }
     if let Some(tally) = &view.not_compared_tally {
-        let title = format!("Not compared: {tally}");
-        blocks.push(Block::folded(&title, "", &not_compared(&view.not_compared), 50));
+        out += &fold_table(&format!("Not compared: {tally}"), "", &not_compared(&view.not_compared));
     }
-    blocks
+    out
 }
 
 /// The pairs behind each timed metric.
-fn pairs(view: &View) -> Option<Block> {
+fn pairs(view: &View) -> String {
+    if view.pairs.is_empty() {
+        return String::new();
+    }
     let dropped = view.dropped.as_deref().unwrap_or("none");
     let title = format!("Pairs and spread; outliers left out over all metrics: {dropped}");
     let columns = [
@@ -155,8 +159,7 @@ fn pairs(view: &View) -> Option<Block> {
         number("spread c"),
         number("p worse"),
     ];
-    let table = Table::new(columns, view.pairs.iter().cloned());
-    (!view.pairs.is_empty()).then(|| Block::folded(&title, PAIRS, &table, 100))
+    fold_table(&title, PAIRS, &Table::new(columns, view.pairs.iter().cloned()))
 }
 
 const LIMITS: &str =
@@ -172,93 +175,18 @@ fn not_compared(all: &[NotCompared]) -> Table {
     Table::new([text(""), text("series"), text("why")], all.iter().map(row))
 }
 
-/// The heading of the functions that cause a change.
-fn heading(explained: &Explained) -> String {
-    let head = &explained.head;
-    // A relative link leads nowhere in a job summary.
-    match explained.flame_graph.map(code) {
-        Some(picture) => {
-            format!("{head}; flame graph {picture} in the run's folder (on GitHub, in its artifact `bench-run`)")
-        }
-        None => head.clone(),
-    }
-}
-
-// A table or list of a comment, cut to the room that is left in it.
-
-/// A table or list that can be cut.
-pub(super) struct Block {
-    /// The text before the rows, such as a title and the head of a table.
-    open: String,
-    rows: Vec<String>,
-    close: &'static str,
-    /// The share of the room left that it may take, percent.
-    share: usize,
-}
-
-impl Block {
-    /// A table that is always visible.
-    pub(super) fn table(table: &Table, share: usize) -> Self {
-        Self {
-            open: table.markdown_head(),
-            rows: table.markdown_rows().collect(),
-            close: "\n",
-            share,
-        }
-    }
-
-    /// Lists that unfold together, each with its heading.
-    pub(super) fn folded_lists(title: &str, lists: impl Iterator<Item = (String, Vec<String>)>, share: usize) -> Self {
-        let rows = |(heading, items): (String, Vec<String>)| {
-            let items = items.into_iter().map(|item| format!("- {item}\n"));
-            std::iter::once(format!("\n{heading}:\n\n"))
-                .chain(items)
-                .collect::<Vec<_>>()
-        };
-        Self {
-            open: format!("<details><summary>{title}</summary>\n"),
-            rows: lists.flat_map(rows).collect(),
-            close: "\n</details>\n\n",
-            share,
-        }
-    }
-
-    /// A table that unfolds when its title is clicked, after an explanation.
-    pub(super) fn folded(title: &str, explanation: &str, table: &Table, share: usize) -> Self {
-        let head = table.markdown_head();
-        Self {
-            open: format!("<details><summary>{title}</summary>\n\n{explanation}{head}"),
-            close: "\n</details>\n\n",
-            ..Self::table(table, share)
-        }
-    }
-
-    /// As many rows as fit into its share of so many bytes, and how many did not; empty if not even that fits.
-    pub(super) fn within(self, bytes: usize) -> String {
-        let bytes = bytes * self.share / 100;
-        let left_out = |count: usize| {
-            let are = if count == 1 { "row is" } else { "rows are" };
-            format!(
-                "\n{count} more {are} left out to fit into a comment; the most alarming stand first, all are in comparison.json.\n"
-            )
-        };
-        let reserved = self.open.len() + self.close.len() + left_out(usize::MAX).len();
-        if reserved > bytes {
-            return String::new();
-        }
-        let mut room = bytes - reserved;
-        let fits = |row: &&String| {
-            let rest = room.checked_sub(row.len());
-            room = rest.unwrap_or(0);
-            rest.is_some()
-        };
-        let shown: Vec<&str> = self.rows.iter().take_while(fits).map(String::as_str).collect();
-        let cut = match self.rows.len() - shown.len() {
-            0 => String::new(),
-            cut => left_out(cut),
-        };
-        self.open + &shown.concat() + &cut + self.close
-    }
+/// The functions that cause a change, as a list under its heading.
+fn functions(explained: &Explained) -> String {
+    let flame_graph = explained.flame_graph.map_or_else(String::new, |path| {
+        // A relative link leads nowhere in a job summary.
+        let picture = code(path);
+        format!("; flame graph {picture} in the run's folder (on GitHub, in its artifact `bench-run`)")
+    });
+    let functions = explained.functions.iter();
+    let items: String = functions
+        .map(|[function, change]| format!("- {function} {change}\n"))
+        .collect();
+    format!("\n{}{flame_graph}:\n\n{items}", explained.head)
 }
 
 #[cfg(test)]
@@ -514,7 +442,7 @@ mod tests {
         assert!(text.len() <= LIMIT && text.len() > LIMIT / 2, "{} bytes", text.len());
         let first = text.lines().find(|line| line.contains("**regressed**")).unwrap();
         assert!(first.contains("scenario-1500@http@hey"));
-        assert!(text.contains("rows are left out to fit into a comment"));
+        assert!(text.contains("Cut to fit: all of it is in comparison.json"));
         assert!(text.trim_end().ends_with("</details>") && text.contains("To repeat it:"));
         assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     }
