@@ -90,7 +90,7 @@ pub(super) fn causes<'a>(
 fn take<'a>(left: &mut Vec<ChangePointView<'a>>, step: &GroupedStep) -> Option<ChangePointView<'a>> {
     let is = |row: &ChangePointView| {
         let same = row.point.change_percent.to_bits() == step.change_percent.to_bits();
-        same && row.drawn.trace.metric == step.metric && row.series.name == step.series
+        same && row.drawn.trace.metric == step.metric && row.drawn.trace.series == step.series
     };
     let place = left.iter().position(is)?;
     Some(left.remove(place))
@@ -168,7 +168,6 @@ fn status(rows: &[ChangePointView]) -> &'static str {
 /// A change point as pages show it.
 #[derive(Debug, Clone)]
 pub(super) struct ChangePointView<'a> {
-    pub(super) series: &'a Series<'a>,
     pub(super) drawn: &'a Drawn<'a>,
     pub(super) point: &'a ChangePoint,
     pub(super) state: &'static str,
@@ -205,9 +204,7 @@ fn unsorted<'a>(site: &Site, source: &Source, series: &'a Series) -> Vec<ChangeP
                 let standing = standing(point.direction);
                 let (status, note) = status_of(point);
                 let [before, up_to] = [&point.last_before.commit, &point.first_after.commit];
-                let pin = short_commit(up_to);
                 ChangePointView {
-                    series,
                     drawn,
                     point,
                     state: state(standing),
@@ -215,7 +212,7 @@ fn unsorted<'a>(site: &Site, source: &Source, series: &'a Series) -> Vec<ChangeP
                     after_mark: current && at > source.mark.at,
                     size: change(point.change_percent),
                     course: spark::around(drawn.values.judged(), (first, at, last)),
-                    href: format!("series/{}.html?metric={}&pin={pin}", series.page, drawn.word),
+                    href: format!("{}&pin={}", drawn.href(), short_commit(up_to)),
                     change: with_interval(point.change_percent, point.low_percent, point.high_percent),
                     url: site.range_url(source.line, before, up_to),
                     status,
@@ -240,7 +237,7 @@ impl ChangePointView<'_> {
     /// Its part of the sentence that names everything that moved.
     pub(super) fn moved(&self) -> Moved<'_> {
         Moved {
-            series: self.series.name,
+            series: &self.drawn.trace.series,
             metric: self.drawn.trace.metric,
             percent: self.point.change_percent,
             direction: self.point.direction,

@@ -1,6 +1,6 @@
 //! A trace and its values → the files from which it is drawn.
 
-use crate::site::gather::{Drawn, Series, Source};
+use crate::site::gather::{Drawn, Source};
 use wirebench_history::follow::TraceValues;
 use wirebench_record::site::{
     Break, Buckets, COLUMN, Column, Envelope, Failure, MOST_POINTS, POINTS, Points, PointsFile, Row, Step,
@@ -9,7 +9,7 @@ use wirebench_record::trend::{ChangePoint, Trace};
 use wirebench_stats::quantile::median;
 
 /// The column, without what comes after the last value of a stopped series, and its points where they are a file of their own.
-pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column, Option<PointsFile>) {
+pub(super) fn column(source: &Source, drawn: &Drawn) -> (Column, Option<PointsFile>) {
     let (trace, values) = (drawn.trace, drawn.values);
     let breaks: Vec<Break> = breaks(trace);
     let points = points(values);
@@ -20,7 +20,7 @@ pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column
     let column = Column {
         schema: COLUMN.into(),
         series: trace.series.clone(),
-        server: series.server.to_owned(),
+        server: drawn.server().to_owned(),
         metric: trace.metric,
         label: drawn.label.to_owned(),
         unit: trace.unit.clone(),

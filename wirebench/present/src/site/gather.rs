@@ -12,7 +12,7 @@ use wirebench_history::standing::{Standing, TraceStanding, standing_since};
 use wirebench_record::history::Released;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
-use wirebench_record::site::{PUSHES, PUSHES_A_FILE, Pushes, Release, Timeline};
+use wirebench_record::site::{ColumnHead, PUSHES, PUSHES_A_FILE, Pushes, Release, Timeline};
 use wirebench_record::trend::{Basis, Group, Push, Trace};
 
 /// A source with all its series.
@@ -51,8 +51,6 @@ impl<'a> Source<'a> {
 pub(super) struct Series<'a> {
     /// `scenario@server@driver`, or the imported benchmark's name.
     pub(super) name: &'a str,
-    /// The server, which decides the colour.
-    pub(super) server: &'a str,
     /// The name of its page, without folder and ending.
     pub(super) page: String,
     pub(super) metrics: Vec<Drawn<'a>>,
@@ -63,6 +61,8 @@ pub(super) struct Series<'a> {
 pub(super) struct Drawn<'a> {
     pub(super) trace: &'a Trace,
     pub(super) values: &'a TraceValues,
+    /// The name of its series' page, without folder and ending.
+    page: String,
     /// The name of its files, without folder and ending.
     pub(super) column: String,
     /// The word that chooses it in the page's address.
@@ -71,6 +71,33 @@ pub(super) struct Drawn<'a> {
     pub(super) stands: TraceStanding,
     /// The reference that ratios are to: a release or a commit.
     pub(super) reference: Option<String>,
+}
+
+impl Drawn<'_> {
+    /// Its page, from the site's root.
+    pub(super) fn href(&self) -> String {
+        format!("series/{}.html?metric={}", self.page, self.word)
+    }
+
+    /// The server, which decides the colour; of an imported benchmark its name.
+    pub(super) fn server(&self) -> &str {
+        let series = &self.trace.series;
+        let server = self.trace.metric.and_then(|_| series.split('@').nth(1));
+        server.unwrap_or(series)
+    }
+
+    /// Its entry in the manifest.
+    pub(super) fn head(&self, source: &Source) -> ColumnHead {
+        ColumnHead {
+            column: self.column.clone(),
+            page: self.page.clone(),
+            series: self.trace.series.clone(),
+            server: self.server().to_owned(),
+            label: self.label.to_owned(),
+            timeline: source.timeline.id.clone(),
+            points: self.trace.points,
+        }
+    }
 }
 
 /// Every source, in the history's order.
@@ -103,7 +130,6 @@ pub(super) fn gather<'a>(followed: &'a FollowedHistory, releases: &[Released]) -
         if source.series.last().is_none_or(|series| series.name != trace.series) {
             source.series.push(Series {
                 name: &trace.series,
-                server: server(trace),
                 page: pages.name(&trace.source, &trace.series),
                 metrics: Vec::new(),
             });
@@ -117,6 +143,7 @@ pub(super) fn gather<'a>(followed: &'a FollowedHistory, releases: &[Released]) -
         series.metrics.push(Drawn {
             trace,
             values,
+            page: series.page.clone(),
             column: format!("{}.{}", series.page, word(name)),
             word: name,
             label: label(trace),
@@ -138,13 +165,6 @@ fn label(trace: &Trace) -> &str {
         Some(metric) => metric.label(),
         None if trace.unit.is_empty() => "value",
         None => &trace.unit,
-    }
-}
-
-fn server(trace: &Trace) -> &str {
-    match trace.metric {
-        Some(_) => trace.series.split('@').nth(1).unwrap_or(&trace.series),
-        None => &trace.series,
     }
 }
 

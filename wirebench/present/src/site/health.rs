@@ -5,7 +5,7 @@ use askama::Template;
 use crate::report::format::{declared, grouped, plural, three_digits};
 use crate::report::trend::{TOO_NOISY, open_regressions};
 use crate::site::frame::{Frame, SitePage};
-use crate::site::gather::{Drawn, Series, Source};
+use crate::site::gather::{Drawn, Source};
 use crate::site::shown::sentence;
 use crate::site::trust::{left_out, reasons};
 use wirebench_judge::summary::quality::{Tally, equal_code, steal_percent};
@@ -44,17 +44,10 @@ struct Page<'a> {
     steal: Option<String>,
     reasons: Vec<(String, String)>,
     /// The metrics of which least can be seen, first; and the others.
-    noisiest: Vec<Line<'a>>,
-    quieter: Vec<Line<'a>>,
+    noisiest: Vec<&'a Drawn<'a>>,
+    quieter: Vec<&'a Drawn<'a>>,
     skipped: Vec<String>,
     skipped_more: usize,
-}
-
-/// A metric of a series, and the smallest step that the history would show of it.
-struct Line<'a> {
-    series: &'a Series<'a>,
-    drawn: &'a Drawn<'a>,
-    percent: f64,
 }
 
 /// Comparisons of equal code.
@@ -97,23 +90,22 @@ fn render(
 
 /// Every metric whose newest segment says how small a step it shows, the largest first. Those that are no longer measured are
 /// left out.
-fn lines<'a>(sources: &'a [Source]) -> Vec<Line<'a>> {
-    let series = sources.iter().flat_map(|source| &source.series);
-    let metrics = series.flat_map(|series| series.metrics.iter().map(move |drawn| (series, drawn)));
-    let measured = metrics.filter(|(_, drawn)| !drawn.trace.stopped);
-    let line = |(series, drawn): (&'a Series<'a>, &'a Drawn<'a>)| {
-        let percent = drawn.resolvable()?;
-        Some(Line { series, drawn, percent })
-    };
-    let mut lines: Vec<Line> = measured.filter_map(line).collect();
-    lines.sort_by(|one, other| other.percent.total_cmp(&one.percent));
-    lines
+fn lines<'a>(sources: &'a [Source]) -> Vec<&'a Drawn<'a>> {
+    let measured = sources
+        .iter()
+        .flat_map(Source::metrics)
+        .filter(|drawn| !drawn.trace.stopped);
+    let mut lines: Vec<(f64, &Drawn)> = measured
+        .filter_map(|drawn| Some((drawn.resolvable()?, drawn)))
+        .collect();
+    lines.sort_by(|one, other| other.0.total_cmp(&one.0));
+    lines.into_iter().map(|(_, drawn)| drawn).collect()
 }
 
-fn visible(lines: &[Line]) -> Option<String> {
-    let percents: Vec<f64> = lines.iter().map(|line| line.percent).collect();
+fn visible(lines: &[&Drawn]) -> Option<String> {
+    let percents: Vec<f64> = lines.iter().filter_map(|drawn| drawn.resolvable()).collect();
     let middle = median(&percents)?;
-    let noisy = lines.iter().filter(|line| line.percent > TOO_NOISY).count();
+    let noisy = percents.iter().filter(|percent| **percent > TOO_NOISY).count();
     let noisy = match noisy {
         0 => String::new(),
         noisy => format!("; {} too noisy to judge", grouped(noisy)),

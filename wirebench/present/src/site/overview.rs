@@ -6,7 +6,7 @@ use crate::report::cause::{Moved, answer};
 use crate::report::format::{plural, time};
 use crate::site::causes::{Cause, ChangePointView, causes};
 use crate::site::frame::{Frame, STALE_DAYS, Site, SitePage};
-use crate::site::gather::{Drawn, Series, Source};
+use crate::site::gather::{Drawn, Source};
 use crate::site::head_to_head::{class, cpu_sentence};
 use crate::site::shown::{self, name};
 use crate::site::svg::{Anchor, Markup, Path, Svg};
@@ -45,7 +45,7 @@ struct SourceView<'a> {
     broken: Vec<Broken>,
     /// How many runs are missing until anything is judged, in words; none when something is.
     first_runs: Option<String>,
-    rows: Vec<MetricRow<'a>>,
+    rows: Vec<&'a Drawn<'a>>,
 }
 
 /// Series without a good value in the newest run, for one reason.
@@ -64,31 +64,28 @@ struct BrokenSeries {
 
 impl SourceView<'_> {
     /// Sparklines for a page on which every table is folded.
-    fn glance(&self) -> Vec<&MetricRow<'_>> {
+    fn glance(&self) -> Vec<&Drawn<'_>> {
         if self.is_open() {
             return Vec::new();
         }
-        self.rows
-            .iter()
-            .filter(|row| !row.drawn.spark().is_empty())
-            .take(GLANCE)
-            .collect()
+        let rows = self.rows.iter().copied();
+        rows.filter(|drawn| !drawn.spark().is_empty()).take(GLANCE).collect()
     }
 
     /// The rows by what the names of imported benchmarks begin with; groups and rows with the worst first. Of the history's own
     /// runs, and where no two names begin alike, one group without a name.
-    fn groups(&self) -> Vec<(&str, Vec<&MetricRow<'_>>)> {
-        let mut groups: Vec<(&str, Vec<&MetricRow>)> = Vec::new();
+    fn groups(&self) -> Vec<(&str, Vec<&Drawn<'_>>)> {
+        let mut groups: Vec<(&str, Vec<&Drawn>)> = Vec::new();
         for row in &self.rows {
-            let prefix = prefix(row.series.name);
+            let prefix = prefix(&row.trace.series);
             match groups.iter_mut().find(|(name, _)| *name == prefix) {
                 Some((_, rows)) => rows.push(row),
                 None => groups.push((prefix, vec![row])),
             }
         }
-        let is_own = self.rows.iter().any(|row| row.drawn.trace.metric.is_some());
+        let is_own = self.rows.iter().any(|row| row.trace.metric.is_some());
         if is_own || groups.len() < 2 || 2 * groups.len() > self.rows.len() {
-            return vec![("", self.rows.iter().collect())];
+            return vec![("", self.rows.clone())];
         }
         groups
     }
@@ -140,11 +137,6 @@ impl Tally {
     }
 }
 
-struct MetricRow<'a> {
-    series: &'a Series<'a>,
-    drawn: &'a Drawn<'a>,
-}
-
 /// What the name of an imported benchmark begins with: up to the first sign that ends a word.
 fn prefix(name: &str) -> &str {
     let end = name.find([' ', '/', ':']).or_else(|| name.find('_'));
@@ -191,11 +183,8 @@ fn headline(sources: &[SourceView]) -> (String, &'static str) {
 }
 
 fn source_view<'a>(site: &'a Site, source: &'a Source) -> SourceView<'a> {
-    let rows = source.series.iter();
-    let mut rows: Vec<MetricRow> = rows
-        .flat_map(|series| series.metrics.iter().map(move |drawn| MetricRow { series, drawn }))
-        .collect();
-    rows.sort_by_key(MetricRow::order);
+    let mut rows: Vec<&Drawn> = source.metrics().collect();
+    rows.sort_by_key(|drawn| order(drawn));
     let now = |status: &str| matches!(status, "accepted" | "better" | "unknown");
     let mut causes = causes(site, std::slice::from_ref(source), |row| {
         row.status == "open" || (row.after_mark && now(row.status))
@@ -241,31 +230,25 @@ fn broken(source: &Source) -> Vec<Broken> {
 }
 
 /// How many runs are missing until the first verdict.
-fn first_runs(source: &Source, rows: &[MetricRow]) -> Option<String> {
-    let early = !rows.is_empty() && rows.iter().all(|row| row.drawn.stands.standing == Standing::Few);
+fn first_runs(source: &Source, rows: &[&Drawn]) -> Option<String> {
+    let early = !rows.is_empty() && rows.iter().all(|row| row.stands.standing == Standing::Few);
     let missing = FEWEST_VALUES.saturating_sub(source.timeline.pushes);
     (early && missing > 0).then(|| format!("{} until verdicts.", plural(missing, "more run")))
 }
 
-impl MetricRow<'_> {
-    fn href(&self) -> String {
-        format!("series/{}.html?metric={}", self.series.page, self.drawn.word)
+fn remark(drawn: &Drawn) -> String {
+    match drawn.stands.standing {
+        // The sentence above the table says it of all of them.
+        Standing::Few => String::new(),
+        _ => drawn.remark(),
     }
+}
 
-    fn remark(&self) -> String {
-        match self.drawn.stands.standing {
-            // The sentence above the table says it of all of them.
-            Standing::Few => String::new(),
-            _ => self.drawn.remark(),
-        }
-    }
-
-    /// The worst first, then the largest change, in hundredths of a percent.
-    fn order(&self) -> (Standing, i64) {
-        let stands = &self.drawn.stands;
-        let percent = stands.change.map_or(0.0, |change| change.percent.abs());
-        (stands.standing, -((percent * 100.0).clamp(0.0, 1e12) as i64))
-    }
+/// The worst first, then the largest change, in hundredths of a percent.
+fn order(drawn: &Drawn) -> (Standing, i64) {
+    let stands = &drawn.stands;
+    let percent = stands.change.map_or(0.0, |change| change.percent.abs());
+    (stands.standing, -((percent * 100.0).clamp(0.0, 1e12) as i64))
 }
 
 // The first numbers of a history that is too short for verdicts: server CPU time of a request, a bar a series, by scenario.

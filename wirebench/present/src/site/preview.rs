@@ -83,8 +83,8 @@ fn of_site(groups: &[Group], sources: &[Source]) -> Option<Picture> {
         .max_by_key(|group| (group.open, seconds(&group.first_after)))?;
     let source = sources.iter().find(|source| source.line.source == newest.source)?;
     let first = newest.steps.first()?;
-    let series = source.series.iter().find(|series| series.name == first.series)?;
-    let drawn = series.metrics.iter().find(|drawn| drawn.trace.metric == first.metric)?;
+    let is_first = |drawn: &&Drawn| (&drawn.trace.series, drawn.trace.metric) == (&first.series, first.metric);
+    let drawn = source.metrics().find(is_first)?;
     let moved: Vec<Moved> = moved(newest);
     let last = &newest.first_after;
     let since = since(last.message.as_deref().unwrap_or_default(), short_commit(&last.commit));
@@ -92,7 +92,7 @@ fn of_site(groups: &[Group], sources: &[Source]) -> Option<Picture> {
         text if text.is_empty() => sentence(&moved),
         text => text,
     };
-    picture(SITE, &name(&title), series, drawn, |point| {
+    picture(SITE, &name(&title), drawn, |point| {
         point.first_after.commit == newest.first_after.commit
     })
 }
@@ -108,16 +108,10 @@ fn of_series(series: &Series) -> Option<Picture> {
         drawn.what(),
         change(newest.change_percent)
     );
-    picture(&series.page, &name(&title), series, drawn, |point| point == newest)
+    picture(&series.page, &name(&title), drawn, |point| point == newest)
 }
 
-fn picture(
-    file: &str,
-    title: &str,
-    series: &Series,
-    drawn: &Drawn,
-    wanted: impl Fn(&ChangePoint) -> bool,
-) -> Option<Picture> {
+fn picture(file: &str, title: &str, drawn: &Drawn, wanted: impl Fn(&ChangePoint) -> bool) -> Option<Picture> {
     let segments = drawn.trace.segments.iter();
     let mut steps = segments.flat_map(|segment| segment.change_points.iter().map(move |point| (segment, point)));
     let (segment, point) = steps.rfind(|(_, point)| wanted(point))?;
@@ -137,7 +131,7 @@ fn picture(
         "" => String::new(),
         direction => format!(" ({direction})"),
     };
-    let series = name(series.name).replace('@', " · ");
+    let series = name(&drawn.trace.series).replace('@', " · ");
     let unit = format!("{}{series}: change in %{direction}", drawn.what());
     let mut data = format!("place\tchange\tphase\tlevel of: {title}; {unit}\n");
     for (place, value) in values.iter().enumerate().take(end).skip(from) {

@@ -5,7 +5,7 @@ use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use crate::PresentError;
 use crate::site::columns::column;
 use crate::site::frame::Site;
-use crate::site::gather::{Drawn, Series, Source, pushes};
+use crate::site::gather::{Drawn, Source, pushes};
 use crate::site::series_page;
 use crate::site::write::Writer;
 use wirebench_record::site::ColumnHead;
@@ -23,7 +23,7 @@ pub(super) fn write(writer: &mut Writer, site: &Site, source: &Source) -> Result
         writer.json(&format!("data/pushes/{}.{number}.json", source.timeline.id), part)?;
     }
     let rendered = source.series.par_iter().map(|series| {
-        let data = series.metrics.iter().flat_map(|drawn| metric(source, series, drawn));
+        let data = series.metrics.iter().flat_map(|drawn| metric(source, drawn));
         (
             series_page::render(site, source, series),
             data.collect::<Vec<DataFile>>(),
@@ -35,32 +35,16 @@ pub(super) fn write(writer: &mut Writer, site: &Site, source: &Source) -> Result
             writer.data(&name, content)?;
         }
     }
-    let heads = source
-        .series
-        .iter()
-        .flat_map(|series| series.metrics.iter().map(|drawn| head(source, series, drawn)));
-    Ok(heads.collect())
+    Ok(source.metrics().map(|drawn| drawn.head(source)).collect())
 }
 
 /// The files that a metric is drawn from.
-fn metric(source: &Source, series: &Series, drawn: &Drawn) -> Vec<DataFile> {
-    let (column, points) = column(source, series, drawn);
+fn metric(source: &Source, drawn: &Drawn) -> Vec<DataFile> {
+    let (column, points) = column(source, drawn);
     let file = |ending, content| (format!("data/columns/{}.{ending}", drawn.column), content);
     let points = points.map(|points| file("points.json", serde_json::to_vec(&points)));
     [file("json", serde_json::to_vec(&column))]
         .into_iter()
         .chain(points)
         .collect()
-}
-
-fn head(source: &Source, series: &Series, drawn: &Drawn) -> ColumnHead {
-    ColumnHead {
-        column: drawn.column.clone(),
-        page: series.page.clone(),
-        series: series.name.to_owned(),
-        server: series.server.to_owned(),
-        label: drawn.label.to_owned(),
-        timeline: source.timeline.id.clone(),
-        points: drawn.trace.points,
-    }
 }
