@@ -13,19 +13,6 @@ pub fn cell(metric: Metric, value: f64) -> String {
     }
 }
 
-/// The median of each timed metric that has a column; after the throughput half its range, in percent of the median. A
-/// dash if nothing was measured.
-pub fn load(row: &Row) -> Vec<String> {
-    let mut cells = Vec::new();
-    for metric in Metric::columns(Metric::is_timed) {
-        cells.push(median(row, metric));
-        if metric == Metric::Throughput {
-            cells.push(half_range(row));
-        }
-    }
-    cells
-}
-
 /// The median of a metric over the good rounds.
 pub fn median(row: &Row, metric: Metric) -> String {
     shown(row, metric, |spread| cell(metric, spread.median))
@@ -38,17 +25,9 @@ pub fn half_range(row: &Row) -> String {
     })
 }
 
-/// Median time to the first good answer, and the slowest.
-pub fn start_up(row: &Row) -> [String; 2] {
-    [
-        median(row, Metric::LatencyP50),
-        shown(row, Metric::LatencyP99, |spread| time(spread.high)),
-    ]
-}
-
-/// Median time of an iteration, and of the slowest samples.
-pub fn benchmark(row: &Row) -> [String; 2] {
-    [Metric::LatencyP50, Metric::LatencyP99].map(|metric| median(row, metric))
+/// The slowest time to the first good answer.
+pub fn slowest(row: &Row) -> String {
+    shown(row, Metric::LatencyP99, |spread| time(spread.high))
 }
 
 /// A figure of a process: its name, its value in a round, and how it is written.

@@ -1,9 +1,10 @@
 //! One scenario of a run as it is shown: what was measured, and its tables.
 
+use crate::report::cells::median;
 use crate::report::charts::Chart;
 use crate::report::escape::prose;
 use crate::report::format::bytes;
-use crate::report::table::{Column, Table, in_two_lines, number, text};
+use crate::report::table::{Column, Field, Table, in_two_lines, number, text};
 use crate::report::{cells, head_to_head, pacing};
 use wirebench_judge::summary::{Row, Section};
 use wirebench_record::metric::Metric;
@@ -35,7 +36,7 @@ impl<'a> ScenarioView<'a> {
         Self {
             name: section.scenario,
             about: (section.rows.first()).map_or_else(String::new, |row| pacing::offered(&row.series.load)),
-            series: Table::new(columns(kind), section.rows.iter().map(|row| cells_of(kind, row))),
+            series: Table::of(&section.rows, fields(kind)),
             offered: pacing::table(of_load),
             searches: pacing::searches(of_load),
             head_to_head: head_to_head::table([section]),
@@ -48,28 +49,38 @@ impl<'a> ScenarioView<'a> {
     }
 }
 
-fn columns(kind: Kind) -> Vec<Column> {
-    let mut columns = vec![text("server"), text("driver")];
-    columns.extend(match kind {
+/// The columns of the series of such a scenario.
+fn fields<'a>(kind: Kind) -> Vec<Field<Row<'a>>> {
+    let p50 = |row: &Row| median(row, Metric::LatencyP50);
+    let mut fields = vec![
+        text("server").with(|row: &Row<'a>| row.series.server.clone()),
+        text("driver").with(|row: &Row| row.series.driver.clone()),
+    ];
+    fields.extend(match kind {
         Kind::StartUp => vec![
-            number("starts a round").markdown_only(),
-            number("to first answer (p50)").in_markdown("p50"),
-            number("slowest"),
+            number("starts a round")
+                .markdown_only()
+                .with(|row: &Row| row.series.load.starts.unwrap_or(0).to_string()),
+            number("to first answer (p50)").in_markdown("p50").with(p50),
+            number("slowest").with(cells::slowest),
         ],
         Kind::Benchmark => vec![
-            number("samples a round").markdown_only(),
-            number("one iteration (p50)").in_markdown("p50"),
-            number("p99"),
+            number("samples a round")
+                .markdown_only()
+                .with(|row: &Row| row.series.load.samples.unwrap_or(0).to_string()),
+            number("one iteration (p50)").in_markdown("p50").with(p50),
+            number("p99").with(|row: &Row| median(row, Metric::LatencyP99)),
         ],
         Kind::Load => of_load(),
     });
-    columns.push(text("note"));
-    columns
+    fields.push(text("note").with(Row::note));
+    fields
 }
 
 /// The columns of loads: every timed metric that has one.
-fn of_load() -> Vec<Column> {
-    let mut columns = vec![text("protocol").dispensable(2)];
+fn of_load<'a>() -> Vec<Field<Row<'a>>> {
+    let protocol = |row: &Row<'a>| row.series.protocol.clone();
+    let mut fields = vec![text("protocol").dispensable(2).with(protocol)];
     for metric in Metric::columns(Metric::is_timed) {
         let row = metric.row();
         let priority = match metric {
@@ -78,35 +89,14 @@ fn of_load() -> Vec<Column> {
             _ => 0,
         };
         let column = number(in_two_lines(row.head)).in_markdown(row.column.unwrap_or(row.head));
-        columns.push(column.dispensable(priority));
+        fields.push(column.dispensable(priority).with(move |row: &Row| median(row, metric)));
         if metric == Metric::Throughput {
-            columns.push(number("± %").dispensable(3));
+            fields.push(number("± %").dispensable(3).with(cells::half_range));
         }
     }
-    columns.push(number("payload").markdown_only());
-    columns
-}
-
-fn cells_of(kind: Kind, row: &Row) -> Vec<String> {
-    let series = row.series;
-    let mut cells = vec![series.server.clone(), series.driver.clone()];
-    match kind {
-        Kind::StartUp => {
-            cells.push(series.load.starts.unwrap_or(0).to_string());
-            cells.extend(cells::start_up(row));
-        }
-        Kind::Benchmark => {
-            cells.push(series.load.samples.unwrap_or(0).to_string());
-            cells.extend(cells::benchmark(row));
-        }
-        Kind::Load => {
-            cells.push(series.protocol.clone());
-            cells.extend(cells::load(row));
-            cells.push(row.payload_bytes.map_or("–".into(), |size| bytes(size as f64)));
-        }
-    }
-    cells.push(row.note());
-    cells
+    let payload = |row: &Row| row.payload_bytes.map_or("–".into(), |size| bytes(size as f64));
+    fields.push(number("payload").markdown_only().with(payload));
+    fields
 }
 
 /// What each process of a chain used; `None` for a server of one process.

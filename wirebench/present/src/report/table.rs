@@ -66,6 +66,16 @@ impl Column {
     }
 }
 
+/// A column, and what writes its cell of a row.
+pub type Field<R> = (Column, Box<dyn Fn(&R) -> String>);
+
+impl Column {
+    /// The column with its cells.
+    pub fn with<R>(self, cell: impl Fn(&R) -> String + 'static) -> Field<R> {
+        (self, Box::new(cell))
+    }
+}
+
 /// A table: each row has a cell for every column.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -80,6 +90,13 @@ impl Table {
             columns: columns.into(),
             rows: rows.into_iter().map(Into::into).collect(),
         }
+    }
+
+    /// A table of these rows.
+    pub fn of<'a, R: 'a>(rows: impl IntoIterator<Item = &'a R>, fields: Vec<Field<R>>) -> Self {
+        let (columns, cells): (Vec<Column>, Vec<_>) = fields.into_iter().unzip();
+        let row = |row| cells.iter().map(|cell| cell(row)).collect::<Vec<String>>();
+        Self::new(columns, rows.into_iter().map(row))
     }
 
     /// Whether it has no rows.
