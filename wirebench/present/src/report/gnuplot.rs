@@ -3,20 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use include_dir::{Dir, include_dir};
 use tempfile::TempDir;
 
 use crate::PresentError;
 
 /// The plot scripts, included so that charts can be drawn in any project.
-const SCRIPTS: [(&str, &str); 4] = [
-    ("style.gnuplot", include_str!("../../../../scripts/plot/style.gnuplot")),
-    ("bars.gnuplot", include_str!("../../../../scripts/plot/bars.gnuplot")),
-    (
-        "latency.gnuplot",
-        include_str!("../../../../scripts/plot/latency.gnuplot"),
-    ),
-    ("step.gnuplot", include_str!("../../../../scripts/plot/step.gnuplot")),
-];
+static SCRIPTS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../scripts/plot");
 
 /// Writes a file.
 pub(crate) fn write(file: &Path, text: &str) -> Result<(), PresentError> {
@@ -25,10 +18,10 @@ pub(crate) fn write(file: &Path, text: &str) -> Result<(), PresentError> {
 
 /// A temporary folder with the plot scripts.
 pub(crate) fn scripts() -> Result<TempDir, PresentError> {
-    let folder = tempfile::tempdir().map_err(PresentError::unwritable(&std::env::temp_dir()))?;
-    for (name, text) in SCRIPTS {
-        write(&folder.path().join(name), text)?;
-    }
+    let parent = std::env::temp_dir();
+    let unwritable = PresentError::unwritable(&parent);
+    let folder = tempfile::tempdir().map_err(&unwritable)?;
+    SCRIPTS.extract(&folder).map_err(unwritable)?;
     Ok(folder)
 }
 
