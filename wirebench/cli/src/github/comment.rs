@@ -165,7 +165,7 @@ fn write(
     let count = notes.len();
     let content = CheckContent {
         conclusion: Conclusion::of(comparison.verdict, limits::broken(&comparison.limits) > 0),
-        title: comment::title(comparison),
+        title: headline::verdict(comparison),
         summary: comment::summary(comparison, &about),
         page: &page,
         marker: &marker,

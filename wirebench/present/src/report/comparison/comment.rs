@@ -30,11 +30,6 @@ pub fn render(comparison: &Comparison, about: &About) -> String {
     marker + &markdown::within(comparison, room, Some(&format!("{} ", origin(about))))
 }
 
-/// One line for a check: `✗ Regressed`.
-pub fn title(comparison: &Comparison) -> String {
-    headline::verdict(comparison)
-}
-
 /// A few lines for a check, as Markdown.
 pub fn summary(comparison: &Comparison, about: &About) -> String {
     let findings = Findings::of(comparison);
