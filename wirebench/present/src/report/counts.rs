@@ -1,7 +1,5 @@
 //! What was counted in a run: the figures of the candidate per request, and why one is missing.
 
-use std::fmt::Write as _;
-
 use crate::report::escape::Escape;
 use crate::report::format::{figure, plain};
 use crate::report::table::{Column, Table, in_two_lines, number, text};
@@ -36,21 +34,6 @@ impl CountsView {
                 })
                 .collect(),
         }
-    }
-
-    /// The table for a terminal of that width, and the remarks; empty when nothing was to be counted.
-    pub(super) fn terminal(&self, width: Option<u16>) -> String {
-        let mut out = String::new();
-        if !self.figures.is_empty() {
-            let _ = write!(out, "\ncounted, per request\n{}", self.figures.terminal(width));
-        }
-        if !self.remarks.is_empty() {
-            out.push_str("\nNot counted, or to be known of it:\n");
-        }
-        for [series, remark] in &self.remarks {
-            let _ = writeln!(out, "  {series}: {remark}");
-        }
-        out
     }
 }
 
@@ -180,12 +163,12 @@ mod tests {
             shown.contains("- `count-weather@http@hey`: system calls per request refused: spread 3 % / above 0.5 %")
         );
         assert!(shown.contains("no symbols"));
-        let wide = CountsView::of(&run, TERMINAL).terminal(None);
+        let wide = crate::report::terminal::render(&run, None);
         assert!(
             wide.contains("16,148 ± 12.1") && wide.contains("system calls per request refused"),
             "{wide}"
         );
-        let narrow = CountsView::of(&run, TERMINAL).terminal(Some(80));
+        let narrow = crate::report::terminal::render(&run, Some(80));
         assert_eq!(
             narrow.lines().count(),
             wide.lines().count(),
@@ -207,14 +190,12 @@ mod tests {
             "valgrind is not installed".into(),
         )];
         assert!(
-            CountsView::of(&run, TERMINAL)
-                .terminal(None)
-                .contains("count-weather@http@hey: valgrind is not installed")
+            crate::report::terminal::render(&run, None).contains("count-weather@http@hey: valgrind is not installed")
         );
         assert!(CountsView::of(&run, TERMINAL).figures.is_empty());
         run.series.pop();
         let view = CountsView::of(&run, TERMINAL);
-        assert_eq!((view.terminal(None), view.tally), (String::new(), None));
+        assert!(view.figures.is_empty() && view.remarks.is_empty() && view.tally.is_none());
         assert!(!crate::report::markdown::render(&run, &[]).contains("Counted"));
     }
 

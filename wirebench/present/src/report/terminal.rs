@@ -1,35 +1,25 @@
 //! The table that a terminal shows when a run ends.
 
-use std::fmt::Write as _;
+use askama::Template;
 
 use crate::report::escape::TERMINAL;
+use crate::report::head_to_head::BOUNDS;
+use crate::report::limits;
 use crate::report::run_view::RunView;
-use crate::report::{head_to_head, limits};
 use wirebench_record::run::Run;
+
+#[derive(Template)]
+#[template(path = "run.txt")]
+struct Text<'a> {
+    view: RunView<'a>,
+    width: Option<u16>,
+}
 
 /// The run as text; `width` is the terminal's, `None` means unlimited.
 pub fn render(run: &Run, width: Option<u16>) -> String {
     let view = RunView::of(run, &[], TERMINAL);
-    if view.is_unmeasured {
-        return format!("\n{}\n", view.headline);
-    }
-    let mut out = String::new();
-    for scenario in &view.scenarios {
-        let _ = write!(out, "\n{}\n{}", scenario.name, scenario.series.terminal(width));
-    }
-    if let Some(others) = &view.other_hosts {
-        let _ = writeln!(out, "\n{others}");
-    }
-    out += &head_to_head::terminal(&view.head_to_head, width);
-    out += &view.counts.terminal(width);
-    out += &limits::terminal(&view.limits);
-    if !view.not_good.is_empty() {
-        out += "\nNot every round is good:\n";
-    }
-    for [series, reason] in &view.not_good {
-        let _ = writeln!(out, "  {series}: {reason}");
-    }
-    out
+    let text = Text { view, width }.render();
+    text.expect("the template only writes into a string")
 }
 
 #[cfg(test)]

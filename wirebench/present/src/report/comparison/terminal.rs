@@ -1,11 +1,11 @@
 //! The comparison in a terminal, in the same words and order as the comment.
 
-use std::fmt::Write as _;
+use askama::Template;
 
 use crate::report::comparison::headline;
 use crate::report::comparison::rows::{self, Line};
 use crate::report::comparison::verdict::symbol;
-use crate::report::comparison::view::{Explained, NotCompared, View};
+use crate::report::comparison::view::{NotCompared, View};
 use crate::report::escape::TERMINAL;
 use crate::report::format::{plain, shortened};
 use crate::report::limits;
@@ -15,40 +15,24 @@ use wirebench_record::comparison::Comparison;
 /// Characters of a function's name that are shown.
 const FUNCTION: usize = 100;
 
+#[derive(Template)]
+#[template(path = "comparison.txt")]
+struct Text<'a> {
+    view: View<'a>,
+    width: Option<u16>,
+}
+
 /// The comparison as text; `width` is the terminal's, `None` means unlimited.
 pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     let view = View::of(comparison, TERMINAL);
-    let mut out = format!("{}. {}\n", view.verdict, view.reasons);
-    out += &table(&view.gating, width);
-    out += &reasons(&view.gating);
-    if !view.gating.is_empty() {
-        out.push('\n');
-    }
-    if let Some(elsewhere) = &view.elsewhere {
-        let _ = writeln!(out, "{elsewhere}");
-    }
-    let _ = writeln!(out, "Next: {}", view.next.text);
-    for command in &view.next.commands {
-        let _ = writeln!(out, "  {command}");
-    }
-    for note in view.notes.iter().chain(&view.remarks) {
-        let _ = writeln!(out, "Before trusting it: {note}");
-    }
-    out += &limits::terminal(view.limits);
-    for explained in &view.explained {
-        functions(explained, &mut out);
-    }
-    if let Some(title) = &view.other_work_title {
-        let _ = writeln!(out, "\n{title}: comparison.md lists them");
-    }
-    if !view.informative.is_empty() {
-        let _ = writeln!(out, "\nInformative, does not gate: {}", view.informative_tally);
-        let is_clear = |line: &&Line| !matches!(line.row.status, RowStatus::Unchanged | RowStatus::Inconclusive);
-        out += &table(view.informative.iter().filter(is_clear), width);
-    }
-    not_compared(&view.not_compared, &mut out);
-    foot(&view, &mut out);
-    out
+    let text = Text { view, width }.render();
+    text.expect("the template only writes into a string")
+}
+
+/// The informative rows about which something is known.
+fn informative(view: &View, width: Option<u16>) -> String {
+    let is_clear = |line: &&Line| !matches!(line.row.status, RowStatus::Unchanged | RowStatus::Inconclusive);
+    table(view.informative.iter().filter(is_clear), width)
 }
 
 /// The overall verdict and the judged commits in one line.
@@ -101,19 +85,8 @@ fn paragraph(lines: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// The functions that cause a change, and the path of its flame graph.
-fn functions(explained: &Explained, out: &mut String) {
-    let _ = writeln!(out, "\n{}:", explained.head);
-    for [function, change] in &explained.functions {
-        let _ = writeln!(out, "  {} {change}", shortened(function, FUNCTION));
-    }
-    if let Some(path) = explained.flame_graph {
-        let _ = writeln!(out, "  flame graph {} in the run's folder", plain(path));
-    }
-}
-
 /// The series that were not compared, and why; those with the same program on both sides in one line.
-fn not_compared(all: &[NotCompared], out: &mut String) {
+fn not_compared(all: &[NotCompared]) -> String {
     let mut lines = Vec::new();
     for group in all.chunk_by(|one, next| one.presence == next.presence) {
         let presence = group[0].presence;
@@ -127,25 +100,7 @@ fn not_compared(all: &[NotCompared], out: &mut String) {
             lines.push(format!("Not measured, {presence}: {}", names.join(", ")));
         }
     }
-    *out += &paragraph(lines.into_iter());
-}
-
-fn foot(view: &View, out: &mut String) {
-    let dropped = view.dropped.as_ref();
-    let dropped = dropped.map(|dropped| format!("outliers left out over all metrics: {dropped}"));
-    let facts = [
-        ("code", Some(&view.code)),
-        ("machine", Some(&view.machine)),
-        ("counts", Some(&view.counts).filter(|counts| !counts.is_empty())),
-        ("null", view.check.as_ref()),
-        ("spread", view.spreads.as_ref()),
-        ("pairs", dropped.as_ref()),
-        ("method", view.method.as_ref()),
-        ("gates", view.gates.as_ref()),
-        ("repeat", view.repeat.as_ref()),
-    ];
-    let known = facts.into_iter().filter_map(|(name, fact)| Some((name, fact?)));
-    *out += &paragraph(known.map(|(name, fact)| format!("{name:7}  {fact}")));
+    paragraph(lines.into_iter())
 }
 
 #[cfg(test)]
