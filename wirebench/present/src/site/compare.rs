@@ -161,24 +161,6 @@ impl<'a> View<'a> {
         self.changed.split_at(self.changed.len().min(OPEN))
     }
 
-    /// How it was judged, each fact under its name.
-    pub(crate) fn method(&self) -> Vec<(&'static str, &String)> {
-        let shared = &self.shared;
-        let facts = [
-            ("machine", Some(&shared.machine)),
-            ("programs", shared.tools.as_ref()),
-            ("spread c", shared.spreads.as_ref()),
-            ("pairs left out", shared.dropped.as_ref()),
-            ("check", shared.check.as_ref()),
-            ("method", shared.method.as_ref()),
-            ("gates", shared.gates.as_ref()),
-        ];
-        facts
-            .into_iter()
-            .filter_map(|(name, fact)| Some((name, fact?)))
-            .collect()
-    }
-
     /// `main → HEAD`.
     pub(super) fn sides(&self) -> String {
         let [baseline, candidate] = &self.sides;

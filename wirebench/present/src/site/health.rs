@@ -8,7 +8,7 @@ use crate::site::frame::{Frame, SitePage};
 use crate::site::gather::{Drawn, Source};
 use crate::site::shown::sentence;
 use crate::site::trust::{left_out, reasons};
-use wirebench_judge::summary::quality::{Tally, equal_code, steal_percent};
+use wirebench_judge::summary::quality::{EqualCode, Tally, equal_code, steal_percent};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
 use wirebench_record::trend::Trend;
@@ -40,7 +40,11 @@ struct Page<'a> {
     rounds: String,
     /// Whether the history has anything at all.
     measured: bool,
-    alarms: Alarms,
+    trend: &'a Trend,
+    /// Comparisons of equal code; `None` without any.
+    equal: Option<EqualCode>,
+    /// The false-alarm rate that the method promises; `None` without a comparison.
+    promised: Option<String>,
     steal: Option<String>,
     reasons: Vec<(String, String)>,
     /// The metrics of which least can be seen, first; and the others.
@@ -50,17 +54,6 @@ struct Page<'a> {
     skipped_more: usize,
 }
 
-/// Comparisons of equal code.
-#[derive(Debug, PartialEq, Eq)]
-struct Alarms {
-    /// How many were called regressed; `None` without such comparisons.
-    sentence: Option<String>,
-    /// The false-alarm rate that the method promises.
-    promised: Option<String>,
-    /// How many alerts the history raised, and what became of them; `None` without any.
-    history: Option<String>,
-}
-
 fn render(
     frame: Frame,
     runs: &[&Run],
@@ -68,6 +61,7 @@ fn render(
     (trend, sources): (&Trend, &[Source]),
 ) -> Result<String, askama::Error> {
     let tally = Tally::of(runs);
+    let promised = comparisons.iter().map(|one| one.method.false_alarm_at_most_percent);
     let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
     let mut noisiest = lines(sources);
     let visible = visible(&noisiest);
@@ -77,7 +71,9 @@ fn render(
         visible,
         rounds: rounds(&tally, runs.len(), pushes),
         measured: tally.rounds > 0 || pushes > 0,
-        alarms: alarms(runs, comparisons, trend),
+        trend,
+        equal: equal_code(runs, comparisons),
+        promised: promised.reduce(f64::max).map(declared),
         steal: steal(runs),
         reasons: reasons(&tally, 20),
         noisiest,
@@ -155,42 +151,6 @@ fn steal(runs: &[&Run]) -> Option<String> {
     ))
 }
 
-fn alarms(runs: &[&Run], comparisons: &[&Comparison], trend: &Trend) -> Alarms {
-    let limits = comparisons
-        .iter()
-        .map(|comparison| comparison.method.false_alarm_at_most_percent);
-    let limit = limits.fold(0.0, f64::max);
-    Alarms {
-        sentence: equal_code(runs, comparisons).map(|equal| {
-            format!(
-                "{} of {} of equal code {} called regressed: with 95 % confidence the rate is at most {} %.",
-                equal.regressed,
-                plural(equal.comparisons, "comparison"),
-                if equal.regressed == 1 { "was" } else { "were" },
-                three_digits(equal.share_at_most * 100.0)
-            )
-        }),
-        promised: (!comparisons.is_empty()).then(|| {
-            format!(
-                "By construction a comparison of equal code is called regressed in at most {} of cases.",
-                declared(limit)
-            )
-        }),
-        history: (trend.alerts > 0).then(|| {
-            format!(
-                "The history raised {}: {}{}.",
-                plural(trend.alerts, "alert"),
-                open_regressions(trend.open),
-                if trend.alerts > trend.open {
-                    ", the others were taken back"
-                } else {
-                    ""
-                }
-            )
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,17 +181,19 @@ mod tests {
             equal(Verdict::Regressed),
             golden("regressed"),
         );
-        let found = alarms(&[], &[&quiet, &quiet, &wrong, &other], &samples::trend());
-        let found = found.sentence.unwrap();
+        let page = |runs: &[&Run], comparisons: &[&Comparison]| {
+            render(frame(), runs, comparisons, (&samples::trend(), &[])).unwrap()
+        };
+        let found = page(&[], &[&quiet, &quiet, &wrong, &other]);
         assert!(
-            found.starts_with("1 of 3 comparisons of equal code was called regressed"),
+            found.contains("<p>1 of 3 comparisons of equal code was called regressed"),
             "{found}"
         );
         let mut burnt = samples::reference();
         burnt.id = wrong.candidate.run.clone();
         burnt.series[4].injected_burn_ns = Some(500);
-        let burnt = alarms(&[&burnt], &[&wrong], &samples::trend());
-        assert_eq!(burnt.sentence, None, "time was burnt on purpose");
+        let burnt = page(&[&burnt], &[&wrong]);
+        assert!(!burnt.contains("of equal code was"), "time was burnt on purpose");
     }
 
     #[test]

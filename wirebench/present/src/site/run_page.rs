@@ -9,14 +9,13 @@ use std::collections::BTreeSet;
 use askama::Template;
 
 pub use self::report::report;
-use crate::report::format::{bytes, count, plural, time, tools};
+use crate::report::format::{count, plural, time};
 use crate::report::pacing::{figures, offered};
-use crate::report::run_view::{machines, time_spent};
 use crate::report::{cells, status};
 use crate::site::frame::{Frame, Revision, Site};
 use crate::site::run_list;
 use crate::site::run_page::counts::Counted;
-use crate::site::shown::{HTML, instant, is_id, name, sentence};
+use crate::site::shown::{is_id, name, sentence};
 use crate::site::trust::{Trust, reasons, trust};
 use wirebench_judge::summary::quality::{Tally, errors_by_kind, outcome};
 use wirebench_judge::summary::{Row, Section, counted, sections};
@@ -120,6 +119,10 @@ impl<'a> View<'a> {
                 .collect(),
             legend: variants.into_iter().map(mark).collect(),
         }
+    }
+
+    fn rounds(&self) -> String {
+        plural(self.run.rounds_planned as usize, "round")
     }
 }
 
@@ -230,27 +233,6 @@ fn remarks(row: &Row) -> Vec<String> {
         ));
     }
     remarks
-}
-
-/// The machine, the programs, and what differs from run to run on the same machine.
-fn environment(run: &Run) -> Vec<(&'static str, String)> {
-    let host = &run.host;
-    let mut facts = machines(run, HTML);
-    facts.extend(host.image.as_deref().map(|image| ("image", name(image))));
-    let mtu = host.loopback_mtu_bytes;
-    facts.extend(mtu.map(|mtu| ("loopback MTU", bytes(f64::from(mtu)))));
-    facts.push(("programs", tools(&run.tools)));
-    let rounds = plural(run.rounds_planned as usize, "round");
-    let profile = format!("{}, {rounds} planned for each series", name(&run.profile));
-    facts.extend([
-        ("profile", profile),
-        ("seed", run.seed.to_string()),
-        ("started by", name(&run.trigger)),
-        ("started", instant(&run.started_at)),
-        ("finished", instant(&run.finished_at)),
-    ]);
-    facts.extend(time_spent(run).map(|spent| ("time", spent)));
-    facts
 }
 
 #[cfg(test)]
