@@ -10,7 +10,7 @@ use askama::Template;
 
 pub use self::report::report;
 use crate::report::format::{count, plural, time};
-use crate::report::pacing::{figures, offered};
+use crate::report::pacing::offered;
 use crate::report::{cells, status};
 use crate::site::frame::{Frame, Revision, Site};
 use crate::site::run_list;
@@ -75,7 +75,7 @@ struct SectionView<'a> {
 /// One timed series.
 #[derive(Debug)]
 struct SeriesView<'a> {
-    record: &'a Series,
+    row: Row<'a>,
     /// The place that links lead to.
     anchor: String,
     id: String,
@@ -89,7 +89,6 @@ struct SeriesView<'a> {
     figures: [(&'static str, String); 5],
     note: String,
     command: String,
-    remarks: Vec<String>,
 }
 
 impl<'a> View<'a> {
@@ -168,7 +167,7 @@ impl<'a> SeriesView<'a> {
         }
         note.retain(|word| !word.is_empty());
         Self {
-            record: series,
+            row: row.clone(),
             anchor: format!("series-{number}"),
             id: name(&series.id),
             status,
@@ -178,7 +177,6 @@ impl<'a> SeriesView<'a> {
             figures: figures_of(row, start_up),
             note: note.join(", "),
             command: name(&shell_words::join(&series.command)),
-            remarks: remarks(row),
         }
     }
 }
@@ -208,31 +206,9 @@ fn errors(series: &Series) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Remarks on a series: its offered rate, a missing variant, a changed digest, a self-test.
-fn remarks(row: &Row) -> Vec<String> {
-    let series = row.series;
-    let mut remarks = Vec::new();
-    if let Some([rate, achieved, dropped, origin]) = figures(row) {
-        remarks.push(format!(
-            "Offered: {rate} requests/s ({origin}); achieved: {achieved} of it; dropped by the driver: {dropped}."
-        ));
-    }
-    if let Some(variant) = series.missing_in {
-        remarks.push(format!("The {} does not declare this series.", variant.name()));
-    }
-    if let Some(digest) = &series.baseline_digest {
-        remarks.push(format!(
-            "The baseline has another digest ({}): another load, request or driver.",
-            name(digest)
-        ));
-    }
-    if let Some(ns) = series.injected_burn_ns {
-        let burn = time(ns as f64);
-        remarks.push(format!(
-            "A self-test: {burn} of CPU time were burnt in each request of the candidate."
-        ));
-    }
-    remarks
+/// The CPU time that a self-test burnt in each request of the candidate.
+fn burnt(series: &Series) -> Option<String> {
+    series.injected_burn_ns.map(|ns| time(ns as f64))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::report::comparison::rows::{self, Line};
 use crate::report::comparison::view::{Explained, NotCompared, View};
 use crate::report::cut;
 use crate::report::escape::{MARKDOWN, code};
-use crate::report::format::plural;
+use crate::report::format::{declared, plural, size};
 use crate::report::limits;
 use crate::report::table::{Table, number, text};
 use wirebench_judge::summary::comparison::RowStatus;
@@ -70,9 +70,9 @@ pub(super) fn within(comparison: &Comparison, limit: usize, origin: Option<&str>
     let table = notable.unwrap_or_default();
     room = room.saturating_sub(table.len());
     let folded = match origin {
-        None => folded(&view) + &pairs(&view),
-        Some(_) if headline::has_news(comparison) => folded(&view),
-        Some(_) => String::new(),
+        None if comparison.paired => folded(&view) + &pairs(&view),
+        Some(_) if !headline::has_news(comparison) => String::new(),
+        _ => folded(&view),
     };
     head + &table + &next + &cut::within(&folded, room, REST) + &foot
 }
@@ -142,13 +142,25 @@ fn folded(view: &View) -> String {
     out
 }
 
-/// The pairs behind each timed metric.
+/// The pairs and the spread of each timed metric.
 fn pairs(view: &View) -> String {
-    if view.pairs.is_empty() {
-        return String::new();
-    }
-    let dropped = view.dropped.as_deref().unwrap_or("none");
-    let title = format!("Pairs and spread; outliers left out over all metrics: {dropped}");
+    let row = |line: &Line| {
+        let metric = line.row.metric.filter(|metric| metric.pairs > 0)?;
+        Some([
+            line.series.clone(),
+            metric.metric.label().to_owned(),
+            declared(metric.margin_percent),
+            metric.stage.to_string(),
+            format!("{} of {}", metric.kept, metric.pairs),
+            format!("{}, {}", metric.dropped_baseline, metric.dropped_candidate),
+            metric.spread_percent.map_or("–".into(), size),
+            match metric.p_worse {
+                None => "–".into(),
+                Some(p) if p < 0.0001 => "< 0.0001".into(),
+                Some(p) => format!("{p:.4}"),
+            },
+        ])
+    };
     let columns = [
         text("series"),
         text("metric"),
@@ -159,7 +171,13 @@ fn pairs(view: &View) -> String {
         number("spread c"),
         number("p worse"),
     ];
-    fold_table(&title, PAIRS, &Table::new(columns, view.pairs.iter().cloned()))
+    let table = Table::new(columns, view.gating.iter().chain(&view.informative).filter_map(row));
+    if table.is_empty() {
+        return String::new();
+    }
+    let dropped = view.dropped.as_deref().unwrap_or("none");
+    let title = format!("Pairs and spread; outliers left out over all metrics: {dropped}");
+    fold_table(&title, PAIRS, &table)
 }
 
 const LIMITS: &str =

@@ -5,7 +5,7 @@ use crate::report::comparison::rows::Line;
 use crate::report::comparison::{facts, functions, headline, reasons};
 use crate::report::escape::{Escape, command};
 use crate::report::format;
-use crate::report::format::{declared, size};
+use crate::report::format::size;
 use wirebench_judge::summary::comparison::{Findings, Row, Work};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::limit::JudgedLimit;
@@ -49,8 +49,6 @@ pub(crate) struct View<'a> {
     pub(crate) not_compared: Vec<NotCompared>,
     /// How many series are not compared; `None` if all are.
     pub(crate) not_compared_tally: Option<String>,
-    /// The pairs and the spread of each metric, as [`pairs`] lists them; empty for two runs.
-    pub(crate) pairs: Vec<[String; 8]>,
     /// Baseline and candidate.
     pub(crate) code: String,
     /// Machine and fingerprint.
@@ -125,11 +123,6 @@ impl<'a> View<'a> {
             informative_tally: facts::tally(&findings.informative),
             not_compared: not_compared(&findings, escape),
             not_compared_tally: facts::not_compared(&findings),
-            pairs: if comparison.paired {
-                pairs(&findings, escape)
-            } else {
-                Vec::new()
-            },
             code: [&comparison.baseline, &comparison.candidate]
                 .map(|side| headline::side(side, escape))
                 .join(" → "),
@@ -211,27 +204,4 @@ fn not_compared(findings: &Findings, escape: Escape) -> Vec<NotCompared> {
         same_program: series.same_program,
     })
     .collect()
-}
-
-/// Of each metric with pairs: series, metric, margin, stage, kept of measured, left out, spread and p.
-fn pairs(findings: &Findings, escape: Escape) -> Vec<[String; 8]> {
-    let rows = findings.gating.iter().chain(&findings.informative);
-    let pairs_of = |row: &Row| {
-        let metric = row.metric.filter(|metric| metric.pairs > 0)?;
-        Some([
-            escape.name(&row.series.id),
-            metric.metric.label().to_owned(),
-            declared(metric.margin_percent),
-            metric.stage.to_string(),
-            format!("{} of {}", metric.kept, metric.pairs),
-            format!("{}, {}", metric.dropped_baseline, metric.dropped_candidate),
-            metric.spread_percent.map_or("–".into(), size),
-            match metric.p_worse {
-                None => "–".into(),
-                Some(p) if p < 0.0001 => "< 0.0001".into(),
-                Some(p) => format!("{p:.4}"),
-            },
-        ])
-    };
-    rows.filter_map(pairs_of).collect()
 }
