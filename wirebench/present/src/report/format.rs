@@ -206,19 +206,6 @@ pub fn tools(tools: &[ToolVersion]) -> String {
 
 // Values of metrics with their units, as people read them.
 
-/// A value with its unit: `10.5 µs`, `83,304 req/s`; a dash without a value. The unit may be text of the record.
-pub fn value(value: Option<f64>, unit: &str) -> String {
-    let Some(value) = value else {
-        return "–".into();
-    };
-    match unit {
-        "ns" => time(value),
-        "bytes" => bytes(value),
-        _ if value.abs() < 1000.0 => format!("{} {unit}", three_digits(value)),
-        _ => format!("{} {unit}", count(value)),
-    }
-}
-
 /// A value of a metric: `10.5 µs`, `83,304 req/s`, `163 B`, `16,148`.
 pub fn figure(metric: Metric, value: f64) -> String {
     match metric.row().notation {
@@ -226,7 +213,8 @@ pub fn figure(metric: Metric, value: f64) -> String {
         Notation::Size => bytes(value),
         Notation::Bytes => format!("{} B", number(value)),
         Notation::Number => number(value),
-        Notation::NumberAndUnit => self::value(Some(value), metric.unit()),
+        Notation::NumberAndUnit if value.abs() < 1000.0 => format!("{} {}", three_digits(value), metric.unit()),
+        Notation::NumberAndUnit => format!("{} {}", count(value), metric.unit()),
     }
 }
 
@@ -392,16 +380,15 @@ mod values_tests {
     #[test]
     fn values_carry_their_unit() {
         let found = [
-            (10_512.0, "ns"),
-            (8_493_465.0, "bytes"),
-            (83_304.2, "req/s"),
-            (12.5, "req/s"),
+            (10_512.0, Metric::LatencyP50),
+            (8_493_465.0, Metric::PeakRss),
+            (83_304.2, Metric::Throughput),
+            (12.5, Metric::Throughput),
         ];
         assert_eq!(
-            found.map(|(number, unit)| value(Some(number), unit)),
+            found.map(|(number, metric)| figure(metric, number)),
             ["10.5 µs", "8.10 MiB", "83,304 req/s", "12.5 req/s"]
         );
-        assert_eq!(value(None, "ns"), "–");
     }
 }
 
