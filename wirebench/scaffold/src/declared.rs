@@ -36,7 +36,7 @@ pub(super) fn toml(
             *connections = one.connections.min(*connections);
         }
     }
-    let drivers: BTreeSet<&str> = operations.values().flat_map(|(needed, _)| common(needed)).collect();
+    let drivers: BTreeSet<&str> = operations.values().flat_map(|(needed, _)| needed).copied().collect();
     let has_others = drivers.len() > 1;
     let _ = writeln!(
         out,
@@ -87,12 +87,28 @@ fn driver(operation: &Operation, probed: &ProbedServer) -> &'static str {
     }
 }
 
-/// The load generators of a scenario whose servers need these: for HTTP the one that suits all of them, because every load
+/// Gives an operation of HTTP a name with its server's where a server before it has one of that name and needs another load: every load
 /// generator of a scenario loads every server that it can.
-fn common(needed: &BTreeSet<&str>) -> Vec<&'static str> {
-    let http = ["ab", "hey", "h2load"].into_iter().find(|name| needed.contains(name));
-    let calls = needed.contains("ghz").then_some("ghz");
-    http.into_iter().chain(calls).collect()
+pub(super) fn separate(probed: &mut [ProbedServer]) {
+    let mut loads: BTreeMap<String, (&str, u32)> = BTreeMap::new();
+    for one in probed {
+        let names: Vec<String> = one.server.operations.keys().cloned().collect();
+        for name in names {
+            let load = (driver(&one.server.operations[&name], one), one.connections);
+            if load.0 != "ghz" && *loads.entry(name.clone()).or_insert(load) != load {
+                let operation = one.server.operations.remove(&name).zip(one.operations.remove(&name));
+                let Some((operation, evidence)) = operation else {
+                    continue;
+                };
+                one.declare(
+                    &format!("{name}-{}", one.server.name),
+                    operation,
+                    evidence.request,
+                    evidence.expect,
+                );
+            }
+        }
+    }
 }
 
 /// Every question, one a line.
@@ -277,7 +293,7 @@ fn scenarios(out: &mut String, operations: &BTreeMap<&str, (BTreeSet<&str>, u32)
             text(operation)
         );
         if has_others {
-            let _ = writeln!(out, "drivers   = {}", list(&common(needed)));
+            let _ = writeln!(out, "drivers   = {}", list(&needed.iter().collect::<Vec<_>>()));
         }
     }
 }
@@ -332,11 +348,24 @@ mod tests {
     }
 
     #[test]
-    fn servers_of_one_scenario_are_loaded_by_what_suits_all() {
-        let common = |needed: &[&'static str]| common(&needed.iter().copied().collect());
-        assert_eq!(common(&["h2load"]), ["h2load"]);
-        assert_eq!(common(&["h2load", "hey"]), ["hey"]);
-        assert_eq!(common(&["ab", "ghz", "h2load", "hey"]), ["ab", "ghz"]);
+    fn servers_that_need_another_load_have_a_scenario_of_their_own() {
+        let main = "package main\nfunc main() { http.ListenAndServe(\":1\", nil) }\n";
+        let files = Files::of(&[("go.mod", "module x\n"), ("main.go", main)]);
+        let guessed = guess::guessed(&files, &recipes::programs(&files)[0], &[]);
+        let mut all = ["shop", "mirror", "hook"].map(|name| {
+            let mut one = guessed.clone();
+            one.server.name = name.into();
+            one
+        });
+        all[2].closes = true;
+        separate(&mut all);
+        let toml: toml::Table = toml("", &all, &[], &[]).parse().unwrap();
+        let drivers = |scenario: &str| toml["scenarios"][scenario]["drivers"].clone();
+        assert_eq!(drivers("home"), vec!["h2load"].into());
+        assert_eq!(drivers("home-hook"), vec!["ab"].into());
+        let has = |server: &str, operation: &str| toml["servers"][server]["operations"].get(operation).is_some();
+        assert!(has("shop", "home") && has("mirror", "home"));
+        assert!(has("hook", "home-hook") && !has("hook", "home"));
     }
 
     proptest! {

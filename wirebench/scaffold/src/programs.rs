@@ -169,6 +169,7 @@ impl Programs {
                 }
             }
         }
+        declared::separate(&mut probed);
         // A way that could be built says more than one that could not.
         failures.sort_by_key(|(_, why)| why.is_of_build || why.reason.contains("cannot start"));
         let mut failures = first_tries(&failures, |(program, _)| program);
