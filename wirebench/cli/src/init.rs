@@ -23,6 +23,7 @@ use wirebench_scaffold::{CHANGE_THIS, Found, GivenRequest, ProbeContext, Program
   wirebench init --only api     the same for one of the programs
   wirebench init --no-probe     starts nothing, and guesses from the sources
   wirebench init --print        shows what would be written
+  wirebench init --only api --args '--data /tmp/orders'   starts it with these arguments
   wirebench init --request 'POST /orders {\"id\": 1}'   also declares a request that may change data
 
 Programs are built and started on this machine with their own commands, and are ended after the probe. A server is sent \
@@ -49,6 +50,14 @@ pub(crate) struct Args {
     /// is one. May be repeated.
     #[arg(long, value_name = "'METHOD PATH BODY'", conflicts_with = "no_probe")]
     request: Vec<GivenRequest>,
+    /// Arguments that the programs are started with, as in a shell, before those that tell them their port.
+    #[arg(
+        long = "args",
+        value_name = "'ARGUMENTS'",
+        allow_hyphen_values = true,
+        conflicts_with = "no_probe"
+    )]
+    arguments: Option<String>,
     /// Prints the files instead of writing them.
     #[arg(long)]
     print: bool,
@@ -89,7 +98,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let found = if args.no_probe || is_declared {
         programs.guess()
     } else {
-        probe(&programs, &folder, &args.request)?
+        probe(&programs, &folder, args)?
     };
     let config = repository::below_top(&folder);
     if found.servers.is_empty() && !is_declared {
@@ -147,14 +156,17 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 }
 
 /// Starts the programs and probes them; progress goes to stderr.
-fn probe(programs: &Programs, folder: &Path, given: &[GivenRequest]) -> anyhow::Result<Found> {
+fn probe(programs: &Programs, folder: &Path, args: &Args) -> anyhow::Result<Found> {
+    let arguments = shell_words::split(args.arguments.as_deref().unwrap_or_default());
+    let arguments = arguments.map_err(|error| UsageError(format!("--args: {error}")))?;
     let interrupt = Interrupt::watch()?;
     let context = ProbeContext {
         root: folder,
         revision: git::state(folder),
         tls: &TlsFiles::make().context("no certificate for servers over TLS can be made")?,
         interrupt: &interrupt,
-        given,
+        given: &args.request,
+        arguments: &arguments,
         say: &|line| log::info!("{line}"),
     };
     let found = programs.probe(&context);

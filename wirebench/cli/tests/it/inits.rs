@@ -470,6 +470,32 @@ fn a_server_that_answers_on_another_of_its_ports_is_asked_there() {
 }
 
 #[test]
+fn a_server_that_wants_arguments_is_started_with_those_that_the_user_gives() {
+    let server = "import os, sys\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\nclass Handler(SimpleHTTPRequestHandler):\n    \
+                  protocol_version = 'HTTP/1.1'\nif __name__ == '__main__':\n    if sys.argv[1:] != ['--open', 'a b']:\n        \
+                  sys.exit('there are no users (use --open to do without)')\n    \
+                  HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n";
+    let bench = Bench::empty().file("server.py", server).file("index.html", "page");
+    let ended = bench.run(&["init"]);
+    assert!(ended.stdout.contains("guessed   server\n"), "{}", ended.stdout);
+    let question =
+        "which arguments does it want? Remove wirebench.toml, then: wirebench init --only server --args 'ARGUMENTS'";
+    assert!(ended.stdout.contains(question), "{}", ended.stdout);
+    fs::remove_file(bench.path("wirebench.toml")).unwrap();
+    let ended = bench.run(&["init", "--only", "server", "--args", "--open 'a b'"]);
+    let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    assert!(toml.contains("args      = [\"--open\", \"a b\"]"), "{toml}");
+    assert!(!ended.stdout.contains("question"), "{}", ended.stdout);
+    let wrong = bench.run(&["init", "--args", "'a"]);
+    assert_eq!(wrong.code, 2);
+    assert!(
+        wrong.stderr.contains("--args: missing closing quote"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
 fn a_debugger_that_answers_before_the_server_listens_is_not_taken_for_it() {
     let server = "import os, threading, time\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\nclass Handler(SimpleHTTPRequestHandler):\n    \
                   protocol_version = 'HTTP/1.1'\nif __name__ == '__main__':\n    \

@@ -57,6 +57,8 @@ pub struct ProbeContext<'a> {
     pub interrupt: &'a Interrupt,
     /// Requests that the user wants to be measured.
     pub given: &'a [GivenRequest],
+    /// What the user says that programs are started with, before what tells them their port.
+    pub arguments: &'a [String],
     /// Receives progress lines.
     pub say: &'a dyn Fn(&str),
 }
@@ -182,9 +184,14 @@ pub(super) fn probe(
             host: None,
             listen_ip: None,
         },
-        settings: port_settings::of(files, program),
+        settings: (port_settings::of(files, program).iter())
+            .map(|setting| setting.after(context.arguments))
+            .collect(),
         values: needs::known_values(files),
-        arguments: container::arguments(files, &program.started),
+        arguments: match context.arguments {
+            [] => container::arguments(files, &program.started),
+            _ => Vec::new(),
+        },
     };
     let (setting, running) = start(&launcher, files, program, &mut draft, &mut questions)?;
     let asked = draft.front.env.keys().filter(|name| !program.env.contains_key(*name));

@@ -83,7 +83,8 @@ impl Launcher<'_> {
         let mut tried: Vec<String> = Vec::new();
         let mut longest = Duration::ZERO;
         let mut ways = self.settings.clone();
-        let (mut has_argument, mut has_waited, mut failed_by_flag) = (false, false, false);
+        let given = self.context.arguments;
+        let (mut has_argument, mut has_waited, mut failed_by_flag) = (!given.is_empty(), false, false);
         let (mut container, mut listed) = (self.arguments.clone(), BTreeSet::new());
         'ways: loop {
             let mut said = String::new();
@@ -153,7 +154,18 @@ impl Launcher<'_> {
             ways = arguments.into_iter().flat_map(with).collect();
         }
         let Some(setting) = own else {
-            return Err(failed.unwrap_or_else(|| "no way to start it is known".into()).into());
+            let reason = failed.unwrap_or_else(|| "no way to start it is known".into());
+            let wants = given.is_empty() && speaks_of_arguments(&reason);
+            let question = wants.then(|| {
+                format!(
+                    "which arguments does it want? Remove wirebench.toml, then: wirebench init --only {} --args 'ARGUMENTS'",
+                    draft.name
+                )
+            });
+            return Err(ProbeFailure {
+                questions: question.into_iter().collect(),
+                ..reason.into()
+            });
         };
         let mut running = self.start(&declared_with(draft, &setting))?;
         running.tried = tried.join(", then ");
@@ -270,6 +282,13 @@ fn asked_for(
     }
     let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
     asked.into_iter().map(owned).collect()
+}
+
+/// Whether a program that ended said something of its arguments.
+fn speaks_of_arguments(reason: &str) -> bool {
+    static ARGUMENTS: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?i)(?:^|[^\w-])--[a-z]|\b(?:usage|flags?|arguments?)\b"));
+    ARGUMENTS.is_match(reason)
 }
 
 /// The commands that serve among those which a program listed when it was started without one: `  serve    Starts the server`.
@@ -454,6 +473,20 @@ mod tests {
         );
         assert_eq!(asks("secret: must be of type String", &[]).len(), 2);
         assert!(asks("it cannot start", &["APP_SECRET", "APP_DB"]).is_empty());
+    }
+
+    #[test]
+    fn a_program_that_ended_may_say_that_it_wants_arguments() {
+        for said in [
+            "no .htpasswd (use --no-auth to disable)",
+            "the 'dir' flag/key is required",
+            "Usage: serve FOLDER",
+        ] {
+            assert!(speaks_of_arguments(said), "{said}");
+        }
+        for said in ["connect ECONNREFUSED 127.0.0.1:5432", "-- no rows --", "bad value a--b"] {
+            assert!(!speaks_of_arguments(said), "{said}");
+        }
     }
 
     #[test]
