@@ -1,6 +1,7 @@
 //! `wirebench init`: writes wirebench.toml and the workflows into a repository.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use anyhow::Context as _;
 
@@ -57,10 +58,22 @@ pub(crate) struct Args {
         allow_hyphen_values = true,
         conflicts_with = "no_probe"
     )]
-    arguments: Option<String>,
+    arguments: Option<Arguments>,
     /// Prints the files instead of writing them.
     #[arg(long)]
     print: bool,
+}
+
+/// Arguments that were one text, as in a shell.
+#[derive(Debug, Clone, Default)]
+struct Arguments(Vec<String>);
+
+impl FromStr for Arguments {
+    type Err = shell_words::ParseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        shell_words::split(text).map(Self)
+    }
 }
 
 /// The GitHub action of this release.
@@ -157,8 +170,6 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 
 /// Starts the programs and probes them; progress goes to stderr.
 fn probe(programs: &Programs, folder: &Path, args: &Args) -> anyhow::Result<Found> {
-    let arguments = shell_words::split(args.arguments.as_deref().unwrap_or_default());
-    let arguments = arguments.map_err(|error| UsageError(format!("--args: {error}")))?;
     let interrupt = Interrupt::watch()?;
     let context = ProbeContext {
         root: folder,
@@ -166,7 +177,7 @@ fn probe(programs: &Programs, folder: &Path, args: &Args) -> anyhow::Result<Foun
         tls: &TlsFiles::make().context("no certificate for servers over TLS can be made")?,
         interrupt: &interrupt,
         given: &args.request,
-        arguments: &arguments,
+        arguments: args.arguments.as_ref().map_or(&[], |arguments| &arguments.0),
         say: &|line| log::info!("{line}"),
     };
     let found = programs.probe(&context);

