@@ -9,8 +9,6 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use procfs::{Current as _, LockType, Locks};
-
 use crate::measure::interrupt::Interrupt;
 
 /// Names another lock file, for machines whose cores are divided between several jobs that do not disturb each other.
@@ -55,14 +53,25 @@ pub fn acquire(file: &Path, interrupt: &Interrupt) -> io::Result<Option<File>> {
 /// The process that holds a lock on a file, with the folder in which it was started; `None` if the operating system does not
 /// tell.
 fn holder(file: &File) -> Option<String> {
-    let inode = file.metadata().ok()?.ino();
-    let locks = Locks::current().ok()?.0;
-    let is_held = |lock: &&procfs::Lock| lock.lock_type == LockType::FLock && lock.inode == inode;
-    // 0 is a process outside of this container.
-    let pid = locks.iter().find(is_held)?.pid.filter(|pid| *pid > 0)?;
+    let inode = format!(":{}", file.metadata().ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let pid = holder_of(&locks, &inode)?;
     let folder = std::fs::read_link(format!("/proc/{pid}/cwd")).ok();
     let folder = folder.map(|folder| format!(", started in {}", folder.display()));
     Some(format!("process {pid}{}", folder.unwrap_or_default()))
+}
+
+/// The process of a `flock` in `/proc/locks`: `1: FLOCK ADVISORY WRITE 4711 fe:00:131 0 EOF`.
+fn holder_of(locks: &str, inode: &str) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
+            return None;
+        };
+        // 0 is a process outside of this container.
+        let pid = pid.parse().ok().filter(|pid| *pid > 0);
+        pid.filter(|_| place.ends_with(inode))
+    })
 }
 
 /// Opens the file, or creates it. It may belong to another user: read permission is enough for a lock.
@@ -114,6 +123,10 @@ mod tests {
         let here = std::env::current_dir().unwrap();
         let expected = format!("process {}, started in {}", std::process::id(), here.display());
         assert_eq!(holder(&file), Some(expected));
+        let locks = "1: POSIX  ADVISORY  WRITE 7 fe:00:12 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 8 fe:00:12 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 9 fe:00:112 0 EOF\n3: FLOCK  ADVISORY  WRITE 10 fe:00:12 0 EOF\n";
+        assert_eq!(holder_of(locks, ":12"), Some(10));
+        assert_eq!(holder_of(locks, ":13"), None);
     }
 
     #[test]
