@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// is one. May be repeated.
     #[arg(long, value_name = "'METHOD PATH BODY'", conflicts_with = "no_probe")]
     request: Vec<GivenRequest>,
-    /// Arguments that the programs are started with, as in a shell, before those that tell them their port.
+    /// Arguments for the programs, quoted as in a shell; an argument with the port follows them.
     #[arg(
         long = "args",
         value_name = "'ARGUMENTS'",
@@ -64,8 +64,8 @@ pub(crate) struct Args {
     print: bool,
 }
 
-/// Arguments that were one text, as in a shell.
-#[derive(Debug, Clone, Default)]
+/// Arguments, parsed from one text as a shell does.
+#[derive(Debug, Clone)]
 struct Arguments(Vec<String>);
 
 impl FromStr for Arguments {

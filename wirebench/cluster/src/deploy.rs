@@ -13,8 +13,15 @@ use crate::overlay::{Adaptation, Address, Overlay};
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(300);
 /// Reasons why a container waits that do not go away by waiting longer.
-const HOPELESS: &str = "CrashLoopBackOff CreateContainerConfigError CreateContainerError ErrImageNeverPull \
-    ImagePullBackOff InvalidImageName RunContainerError";
+const HOPELESS: [&str; 7] = [
+    "CrashLoopBackOff",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "ErrImageNeverPull",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "RunContainerError",
+];
 
 /// The servers of an overlay in one variant.
 #[derive(Debug, Clone)]
@@ -171,7 +178,7 @@ fn waiting(container: &Value) -> Option<Fault> {
     let waiting = &container["state"]["waiting"];
     let (name, reason) = (container["name"].as_str()?, waiting["reason"].as_str()?);
     let message = waiting["message"].as_str().unwrap_or_default();
-    let is_hopeless = HOPELESS.split(' ').any(|hopeless| hopeless == reason);
+    let is_hopeless = HOPELESS.contains(&reason);
     (is_hopeless || reason.starts_with("Err")).then(|| Fault {
         what: format!("{name}: {reason}: {message}"),
         container: Some(name.to_owned()),

@@ -134,20 +134,20 @@ impl Mode {
 
     /// Whether it can request several paths in turn: its arguments name `{more_urls}`.
     pub fn takes_paths(&self) -> bool {
-        self.names_any("more_urls")
+        self.names_any(&["more_urls"])
     }
 
     /// Whether it can send a gRPC call's metadata: its arguments or its environment name one of the placeholders for it.
     pub fn takes_metadata(&self) -> bool {
-        const WORDS: &str = "header headers metadata";
+        const WORDS: [&str; 3] = ["header", "headers", "metadata"];
         let mut in_environment = self.env.values().flat_map(|text| names(text));
-        self.names_any(WORDS) || in_environment.any(|word| is_among(WORDS, &word))
+        self.names_any(&WORDS) || in_environment.any(|word| WORDS.contains(&word.as_str()))
     }
 
-    /// Whether its arguments name one of these placeholders, which are parted by blanks.
-    fn names_any(&self, words: &str) -> bool {
+    /// Whether its arguments name one of these placeholders.
+    fn names_any(&self, words: &[&str]) -> bool {
         let mut named = self.args.iter().flat_map(Arg::placeholders);
-        named.any(|name| is_among(words, &name))
+        named.any(|name| words.contains(&name.as_str()))
     }
 
     /// Checks the table `table`.
@@ -156,38 +156,76 @@ impl Mode {
         let key = format!("{table}.in_flight_at_least");
         let message = format!("expected a share between 0 and 1, found {share}");
         place.refuse_if(!(share > 0.0 && share < 1.0), &key, message)?;
-        let known = |word: &str| is_among(PLACEHOLDERS, word);
+        let known = |word: &str| PLACEHOLDERS.contains(&word);
         check_placeholders(place, &format!("{table}.args"), &self.args, known)?;
         let env: Vec<Arg> = self.env.values().cloned().map(Arg::One).collect();
         check_placeholders(place, &format!("{table}.env"), &env, known)
     }
 
     fn takes_amount(&self, amount: &Amount) -> bool {
-        const ANY: &str = "requests duration seconds starts start_command stages samples";
-        let fitting = match amount {
-            Amount::Requests(_) | Amount::Counted { .. } => "requests",
-            Amount::Duration(_) => "duration seconds",
-            Amount::Starts(_) => "starts start_command",
-            Amount::Stages(_) => "stages",
-            Amount::Samples(_) => "samples",
+        const ANY: [&str; 7] = [
+            "requests",
+            "duration",
+            "seconds",
+            "starts",
+            "start_command",
+            "stages",
+            "samples",
+        ];
+        let fitting: &[&str] = match amount {
+            Amount::Requests(_) | Amount::Counted { .. } => &["requests"],
+            Amount::Duration(_) => &["duration", "seconds"],
+            Amount::Starts(_) => &["starts", "start_command"],
+            Amount::Stages(_) => &["stages"],
+            Amount::Samples(_) => &["samples"],
         };
-        self.names_any(fitting) || !self.names_any(ANY)
+        self.names_any(fitting) || !self.names_any(&ANY)
     }
-}
-
-/// True if a list of words, parted by blanks, has this one.
-fn is_among(words: &str, word: &str) -> bool {
-    words.split(' ').any(|one| one == word)
 }
 
 const fn usual_share() -> f64 {
     0.97
 }
 
-/// Placeholders that a driver's arguments may name, parted by blanks.
-const PLACEHOLDERS: &str = "driver_folder connections streams workers requests duration seconds rate stages pause request_timeout url \
-    more_urls origin address host port method path header headers metadata body_file ca call message proto \
-    proto_root protoset raw starts start_command bench samples bench_command bench_folder";
+/// Placeholders that a driver's arguments may name.
+const PLACEHOLDERS: [&str; 36] = [
+    "driver_folder",
+    "connections",
+    "streams",
+    "workers",
+    "requests",
+    "duration",
+    "seconds",
+    "rate",
+    "stages",
+    "pause",
+    "request_timeout",
+    "url",
+    "more_urls",
+    "origin",
+    "address",
+    "host",
+    "port",
+    "method",
+    "path",
+    "header",
+    "headers",
+    "metadata",
+    "body_file",
+    "ca",
+    "call",
+    "message",
+    "proto",
+    "proto_root",
+    "protoset",
+    "raw",
+    "starts",
+    "start_command",
+    "bench",
+    "samples",
+    "bench_command",
+    "bench_folder",
+];
 
 /// The `args` of a table without other keys.
 fn args_of_table<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arg>, D::Error> {

@@ -11,7 +11,9 @@ use wirebench_declare::runtime::Runtime;
 const BACKGROUND_WORK: f64 = 0.02;
 
 /// Interpreters and virtual machines.
-const INTERPRETERS: &str = "bash beam.smp bun dash deno dotnet java lua node perl php python ruby sh";
+const INTERPRETERS: [&str; 14] = [
+    "bash", "beam.smp", "bun", "dash", "deno", "dotnet", "java", "lua", "node", "perl", "php", "python", "ruby", "sh",
+];
 
 /// The program of a running server.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -101,7 +103,14 @@ fn executable(process: i32) -> (Option<PathBuf>, bool) {
 }
 
 /// Symbols that only a program with an allocator of its own defines.
-const ALLOCATORS: &str = "mi_malloc je_malloc _rjem_malloc tc_malloc rpmalloc sn_rust_alloc";
+const ALLOCATORS: [&str; 6] = [
+    "mi_malloc",
+    "je_malloc",
+    "_rjem_malloc",
+    "tc_malloc",
+    "rpmalloc",
+    "sn_rust_alloc",
+];
 
 /// Whether the Go compiler made a program, which leaves a section of its own; and whether an allocator is linked into it.
 fn linked(program: &Path) -> (bool, bool) {
@@ -109,12 +118,8 @@ fn linked(program: &Path) -> (bool, bool) {
     let Ok(file) = object::File::parse(&*bytes) else {
         return (false, false);
     };
-    let is_allocator = |symbol: object::Symbol| {
-        symbol.is_definition()
-            && symbol
-                .name()
-                .is_ok_and(|name| ALLOCATORS.split(' ').any(|known| known == name))
-    };
+    let is_allocator =
+        |symbol: object::Symbol| symbol.is_definition() && symbol.name().is_ok_and(|name| ALLOCATORS.contains(&name));
     (
         file.section_by_name(".go.buildinfo").is_some(),
         file.symbols().any(is_allocator),
@@ -123,7 +128,7 @@ fn linked(program: &Path) -> (bool, bool) {
 
 /// The name of the interpreter that a program is, its version left out.
 fn interpreter(program: &Path) -> Option<String> {
-    unversioned(program).filter(|name| INTERPRETERS.split(' ').any(|known| known == name))
+    unversioned(program).filter(|name| INTERPRETERS.contains(&name.as_str()))
 }
 
 /// The name of a program file without a version at its end.

@@ -26,9 +26,24 @@ const FUNCTIONS: usize = 400;
 const FEWEST_BLOCKS: u64 = 50;
 
 /// Calls whose number depends on scheduling and memory: small differences are ignored.
-const SCHEDULED: &str = "
-    brk epoll_pwait epoll_pwait2 epoll_wait futex madvise mmap mprotect mremap munmap poll ppoll pselect6
-    restart_syscall sched_yield select";
+const SCHEDULED: [&str; 16] = [
+    "brk",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "epoll_wait",
+    "futex",
+    "madvise",
+    "mmap",
+    "mprotect",
+    "mremap",
+    "munmap",
+    "poll",
+    "ppoll",
+    "pselect6",
+    "restart_syscall",
+    "sched_yield",
+    "select",
+];
 
 /// Extracts call stacks and costs by line from a tool's result; `None` if the tool has none.
 type CostOf = fn(&ToolOutput) -> Option<&RunCost>;
@@ -237,7 +252,7 @@ impl VariantRuns {
     /// makes more often is kept even if it is rare: a call that blocks in few requests does not change the total.
     fn syscalls(&self) -> BTreeMap<String, f64> {
         let per_request = |(name, points): (&String, Vec<Point>)| {
-            let is_scheduled = SCHEDULED.split_whitespace().any(|call| call == name);
+            let is_scheduled = SCHEDULED.contains(&name.as_str());
             let rare = figures::rare(&points).filter(|_| !is_scheduled);
             let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
             let value = if value > 0.0 { value } else { rare? };

@@ -10,14 +10,31 @@ use std::path::{Path, PathBuf};
 use regex::bytes::Regex;
 
 /// Folders of generated files, which a run of the project may have left.
-const DERIVED: &str = "__pycache__ node_modules .venv venv target";
+const DERIVED: [&str; 5] = ["__pycache__", "node_modules", ".venv", "venv", "target"];
 /// Extensions of files that only people read.
-const DOCUMENTS: &str = "md adoc rst";
+const DOCUMENTS: [&str; 3] = ["md", "adoc", "rst"];
 /// Names of files that only people and git read.
-const DOCUMENT_NAMES: &str = "LICENSE LICENCE COPYING NOTICE AUTHORS CODEOWNERS .gitignore .gitattributes";
+const DOCUMENT_NAMES: [&str; 8] = [
+    "LICENSE",
+    "LICENCE",
+    "COPYING",
+    "NOTICE",
+    "AUTHORS",
+    "CODEOWNERS",
+    ".gitignore",
+    ".gitattributes",
+];
 /// Files that packaging and workflows read, and no running program: they often name documents.
-const PACKAGING: &str =
-    "pyproject.toml setup.py setup.cfg MANIFEST.in package.json package-lock.json Dockerfile .dockerignore";
+const PACKAGING: [&str; 8] = [
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "MANIFEST.in",
+    "package.json",
+    "package-lock.json",
+    "Dockerfile",
+    ".dockerignore",
+];
 /// The folder of workflows.
 const WORKFLOWS: &str = ".github";
 /// The owner's right to execute, the only one that git keeps.
@@ -34,19 +51,17 @@ pub struct Files {
 
 /// Whether a file is in a folder of generated files.
 pub fn is_derived(name: &Path) -> bool {
-    name.iter()
-        .any(|part| DERIVED.split(' ').any(|derived| part == derived))
+    name.iter().any(|part| DERIVED.iter().any(|derived| part == *derived))
 }
 
 /// Whether only people read a file, as far as its name tells.
 pub(super) fn is_document(name: &Path) -> bool {
-    is_of(name, DOCUMENTS, DOCUMENT_NAMES)
+    is_of(name, &DOCUMENTS, &DOCUMENT_NAMES)
 }
 
-/// Whether a file has one of these extensions or names, each a list in words.
-pub(super) fn is_of(name: &Path, extensions: &str, names: &str) -> bool {
-    let is_one =
-        |wanted: &str, part: Option<&OsStr>| part.is_some_and(|part| wanted.split_whitespace().any(|one| part == one));
+/// Whether a file has one of these extensions or names.
+pub(super) fn is_of(name: &Path, extensions: &[&str], names: &[&str]) -> bool {
+    let is_one = |wanted: &[&str], part: Option<&OsStr>| part.is_some_and(|part| wanted.iter().any(|one| part == *one));
     is_one(extensions, name.extension()) || is_one(names, name.file_name())
 }
 
@@ -82,7 +97,7 @@ pub(super) fn documents_are_unread(files: [&Files; 2]) -> bool {
 
 /// Whether a file may be a part of the program.
 fn may_read(name: &Path) -> bool {
-    !is_document(name) && !is_of(name, "", PACKAGING) && !name.starts_with(WORKFLOWS)
+    !is_document(name) && !is_of(name, &[], &PACKAGING) && !name.starts_with(WORKFLOWS)
 }
 
 /// What a file says: its content, or where a link leads. `None` if it cannot be read.

@@ -22,10 +22,19 @@ use wirebench_declare::server::Server;
 use wirebench_declare::tier::Part;
 
 /// Extensions of files that only compilers read: a native program does not read them while it runs.
-const COMPILED: &str = "rs go c cc cpp cxx h hh hpp s S zig mod sum";
+const COMPILED: [&str; 14] = [
+    "rs", "go", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "s", "S", "zig", "mod", "sum",
+];
 /// Names of such files.
-const COMPILED_NAMES: &str =
-    "Cargo.toml Cargo.lock rust-toolchain.toml Makefile CMakeLists.txt server.toml wirebench.toml";
+const COMPILED_NAMES: [&str; 7] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    "Makefile",
+    "CMakeLists.txt",
+    "server.toml",
+    "wirebench.toml",
+];
 /// Sections that identify a build and are never executed or read as data.
 const BUILD_IDS: [&str; 3] = [".note.gnu.build-id", ".note.go.buildid", ".go.buildinfo"];
 /// The flag of sections that are loaded into memory.
@@ -125,7 +134,7 @@ fn launch_settings(server: &Server) -> Value {
 }
 
 fn is_compiled(name: &Path) -> bool {
-    is_of(name, COMPILED, COMPILED_NAMES)
+    is_of(name, &COMPILED, &COMPILED_NAMES)
 }
 
 /// True if two programs are equal files, or ELF files whose loaded sections are equal.

@@ -159,14 +159,57 @@ static CRATE_HASH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\[[0-9A-Fa-f]{8,16}\]::").expect("a constant pattern"));
 
 /// Allocators' functions by exact name: the entries, and glibc's inner ones.
-const ALLOCATOR: &str = "
-    malloc calloc realloc free cfree _int_malloc _int_free _int_free_chunk _int_free_merge_chunk
-    _int_free_create_chunk _int_free_maybe_consolidate _int_realloc _int_memalign malloc_consolidate malloc_printerr
-    unlink_chunk sysmalloc sysmalloc_mmap systrim alloc_perturb free_perturb ptmalloc_init arena_get2
-    arena_get_retry reallocarray memalign posix_memalign aligned_alloc valloc pvalloc __libc_malloc __libc_memalign";
+const ALLOCATOR: [&str; 32] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "cfree",
+    "_int_malloc",
+    "_int_free",
+    "_int_free_chunk",
+    "_int_free_merge_chunk",
+    "_int_free_create_chunk",
+    "_int_free_maybe_consolidate",
+    "_int_realloc",
+    "_int_memalign",
+    "malloc_consolidate",
+    "malloc_printerr",
+    "unlink_chunk",
+    "sysmalloc",
+    "sysmalloc_mmap",
+    "systrim",
+    "alloc_perturb",
+    "free_perturb",
+    "ptmalloc_init",
+    "arena_get2",
+    "arena_get_retry",
+    "reallocarray",
+    "memalign",
+    "posix_memalign",
+    "aligned_alloc",
+    "valloc",
+    "pvalloc",
+    "__libc_malloc",
+    "__libc_memalign",
+];
 /// The same by the beginning of the name, without the modules before it.
-const ALLOCATOR_STARTS: &str = "operator new|operator delete|_Zn|_Zd|__rust_alloc|__rust_dealloc|__rust_realloc|\
-    __rust_no_alloc_shim|__rdl_|__rg_|tcache_|je_|_rjem_|mi_";
+const ALLOCATOR_STARTS: [&str; 14] = [
+    "operator new",
+    "operator delete",
+    "_Zn",
+    "_Zd",
+    "__rust_alloc",
+    "__rust_dealloc",
+    "__rust_realloc",
+    "__rust_no_alloc_shim",
+    "__rdl_",
+    "__rg_",
+    "tcache_",
+    "je_",
+    "_rjem_",
+    "mi_",
+];
 const STANDARD_ROOTS: [&str; 5] = ["core::", "alloc::", "std::", "__rustc::", "__gnu_cxx::"];
 /// Folders of standard libraries: Rust's as it is built, remapped and shipped, with the crates built into it; C++'s.
 const STANDARD_FOLDERS: [&str; 5] = [
@@ -194,8 +237,7 @@ fn is_allocator(name: &str) -> bool {
         .iter()
         .find_map(|module| name.strip_prefix(module))
         .unwrap_or(name);
-    ALLOCATOR.split_whitespace().any(|known| known == name)
-        || ALLOCATOR_STARTS.split('|').any(|start| bare.starts_with(start))
+    ALLOCATOR.contains(&name) || ALLOCATOR_STARTS.iter().any(|start| bare.starts_with(start))
 }
 
 /// Whether a source file is the standard library's.
