@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Ended, assert_fits, record_in};
+use crate::bench::{Bench, Ended, assert_fits, record_in, series};
 use crate::built;
 
 /// A project that counts one operation, with hey.
@@ -206,6 +206,40 @@ fn the_length_of_one_response_is_no_figure_if_others_differ() {
     };
     assert_eq!(payload("20"), 20.0);
     assert_eq!(payload("22"), Value::Null);
+}
+
+/// The processor's own counter is a stand-in: no machine of these tests has one.
+#[test]
+fn an_interpreted_program_has_its_instructions_from_the_processors_counter() {
+    let server = crate::bench::fixture("counting.py");
+    let side = |cost: &str| format!("c={} -S {server} {cost}", built::python());
+    let bench = of_random_lengths(&[built::python(), "-S", &server, "5000"])
+        .file(".tools/bin/perf", include_str!("../fixtures/perf"));
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(bench.path(".tools/bin/perf"), executable).unwrap();
+
+    let instructions = |metrics: &Value| {
+        let mut metrics = metrics.as_array().unwrap().iter();
+        let found = metrics.find(|one| one["metric"] == "instructions").unwrap();
+        (found["verdict"].clone(), found["baseline"].as_f64().unwrap())
+    };
+    let (equal, _) = compared(&bench, "equal", &side("5000"), &side("5000"));
+    assert_eq!(instructions(&equal), ("unchanged".into(), 5_000.0));
+    let record = record_in(&bench.path("equal"));
+    let counted = &series(&record, "count-ask@c@hey")["counts"][0];
+    assert!(
+        remarks(counted).contains("allocations and system calls are not counted"),
+        "{counted:#}"
+    );
+    assert!(record["tools"].to_string().contains("perf"));
+    let (dearer, comparison) = compared(&bench, "dearer", &side("5000"), &side("5200"));
+    assert_eq!(instructions(&dearer).0, "regressed");
+    assert_eq!(comparison["verdict"], "regressed");
+
+    let without = bench.run_with(&["count", "--json"], &[("WIREBENCH_FAKE_PERF", "<not supported>")]);
+    assert_eq!(line(&without)["instructions"]["value"], Value::Null);
+    let why = "the processor has no usable counter here: instructions:u is <not supported>";
+    assert!(without.stderr.contains(why), "{}", without.stderr);
 }
 
 /// A busy loop for each core, ended when dropped.

@@ -168,7 +168,7 @@ impl Counter<'_> {
     pub fn count(&self, jobs: &[Job], say: &(dyn Fn(Counted) + Sync)) -> std::io::Result<Option<Vec<Counts>>> {
         let planned = self.planned(jobs);
         let no_runs = || VariantRuns {
-            missing: Tool::ALL.into_iter().filter(|tool| !self.toolbox.has(*tool)).collect(),
+            missing: Tool::ALL.into_iter().filter(|tool| self.lacks(*tool)).collect(),
             ..VariantRuns::default()
         };
         let runs = Mutex::new(jobs.iter().map(|_| no_runs()).collect::<Vec<_>>());
@@ -214,6 +214,11 @@ impl Counter<'_> {
         counts.collect::<Result<_, _>>().map(Some)
     }
 
+    /// Whether a tool is missing that every machine can have.
+    fn lacks(&self, tool: Tool) -> bool {
+        tool != Tool::PerfStat && !self.toolbox.has(tool)
+    }
+
     /// Tells one line for each server, after the plain runs.
     fn tell_what_can_be_counted(&self, jobs: &[Job], runs: &Mutex<Vec<VariantRuns>>) {
         let runs = runs.lock().expect("no holder of this lock panics");
@@ -225,14 +230,22 @@ impl Counter<'_> {
         }
         for (server, program) in programs {
             let runtime = self.runtime_of(program);
-            let counted = match (program.uncountable(runtime), runtime) {
+            let without = self.toolbox.without_counter.as_deref();
+            let counted = match (program.uncountable(runtime, without.is_none()), runtime) {
                 (Some(why), runtime) if is_under_callgrind(runtime) => {
                     format!("instructions by function, allocations, bytes and segments are counted; {why}")
                 }
-                (Some(why), Some(runtime)) => {
-                    format!("bytes, segments and {}s by function are counted; {why}", runtime.unit)
+                (Some(why), runtime) => {
+                    let functions = runtime.map(|runtime| format!(", {}s by function", runtime.unit));
+                    let functions = functions.unwrap_or_default();
+                    match without {
+                        None => format!("instructions{functions}, bytes and segments are counted; {why}"),
+                        Some(without) => {
+                            let counter = "of its instructions the processor has no usable counter here";
+                            format!("bytes{functions} and segments are counted; {why}; {counter}: {without}")
+                        }
+                    }
                 }
-                (Some(why), None) => format!("bytes and segments are counted; {why}"),
                 (None, _) => "native code, so instructions and allocations are counted too".into(),
             };
             log::info!("{server}: {counted}");
@@ -276,8 +289,10 @@ impl Counter<'_> {
                     (Tool::Plain, true) => vec![(few, 0)],
                     (Tool::Plain, false) => [(few, 0), (many, 0)].repeat(1 + MORE_PLAIN),
                     (Tool::Runtime | Tool::Strace | Tool::Dhat, true) => Vec::new(),
-                    (Tool::Callgrind, true) => vec![(few, 0), (many, 0)],
-                    (Tool::Runtime | Tool::Strace | Tool::Dhat, false) => [(few, 0), (many, 0)].repeat(2),
+                    (Tool::PerfStat | Tool::Callgrind, true) => vec![(few, 0), (many, 0)],
+                    (Tool::Runtime | Tool::PerfStat | Tool::Strace | Tool::Dhat, false) => {
+                        [(few, 0), (many, 0)].repeat(2)
+                    }
                     (Tool::Callgrind, false) => {
                         let others = (1..LAYOUTS.len()).flat_map(|layout| [(few, layout), (many, layout)]);
                         let first = [(few, 0), (many, 0), (few, 0), (many, 0), (few.midpoint(many), 0)];
@@ -316,7 +331,7 @@ impl Counter<'_> {
             // Tools repeat the wire bytes of what they can count, further plain runs those of the rest.
             let is_needless = known.facts().is_some_and(|plain| {
                 let runtime = self.runtime_of(&plain.program);
-                let is_uncountable = plain.program.uncountable(runtime).is_some();
+                let is_uncountable = plain.program.uncountable(runtime, false).is_some();
                 let is_under_callgrind = is_under_callgrind(runtime);
                 let tool = if is_under_callgrind {
                     Tool::Callgrind
@@ -331,6 +346,7 @@ impl Counter<'_> {
                 match run.tool {
                     Tool::Plain => !planned.is_first_plain() && (!is_uncountable || is_under_callgrind),
                     Tool::Runtime => run.runtime.is_none(),
+                    Tool::PerfStat => !is_uncountable || is_under_callgrind,
                     Tool::Strace | Tool::Dhat | Tool::Callgrind => is_uncountable && run.runtime.is_none(),
                 }
             });

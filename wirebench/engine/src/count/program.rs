@@ -35,34 +35,35 @@ pub struct ServerProgram {
 }
 
 impl ServerProgram {
-    /// Why system calls of such a program are not counted, nor its instructions and allocations unless `runtime` says how: they would
-    /// not repeat. `None` for native code without a language runtime. The number of system calls of an event loop, a
+    /// Why system calls of such a program are not counted, nor its instructions and allocations unless `runtime` says how, or the
+    /// processor counts instructions (`by_processor`): they would not repeat. `None` for native code without a language runtime. The number of system calls of an event loop, a
     /// scheduler or a garbage collector depends on timing: equal code differs by some percent, and by tens of percent on a busy
     /// machine.
-    pub fn uncountable(&self, runtime: Option<&Runtime>) -> Option<String> {
+    pub fn uncountable(&self, runtime: Option<&Runtime>, by_processor: bool) -> Option<String> {
         let why = match (&self.interpreter, self.generates_code, self.go) {
             (Some(name), _, _) => format!("{name} runs the program"),
             (None, true, _) => "the program makes code at run time".to_owned(),
             (None, false, true) => "Go's scheduler and garbage collector work differently in every run".to_owned(),
             (None, false, false) => return None,
         };
-        let what = if is_under_callgrind(runtime) {
-            "system calls and the scheduler's instructions"
-        } else {
-            "instructions, allocations and system calls"
+        let what = match (is_under_callgrind(runtime), by_processor) {
+            (true, _) => "system calls and the scheduler's instructions",
+            (false, true) => "allocations and system calls",
+            (false, false) => "instructions, allocations and system calls",
         };
         Some(format!("{what} are not counted: {why}, so they would not repeat"))
     }
 
     /// The remarks on its counts.
-    pub fn remarks(&self, runtime: Option<&Runtime>) -> Vec<String> {
+    pub fn remarks(&self, runtime: Option<&Runtime>, by_processor: bool) -> Vec<String> {
         let idle = self.idle_share.map(|share| {
             let percent = share * 100.0;
             format!(
                 "used {percent:.0} % of a core without being asked: work in the background is counted with the requests"
             )
         });
-        self.uncountable(runtime).into_iter().chain(idle).collect()
+        let uncountable = self.uncountable(runtime, by_processor);
+        uncountable.into_iter().chain(idle).collect()
     }
 }
 
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn only_native_code_without_a_run_time_is_counted() {
-        assert_eq!(ServerProgram::default().uncountable(None), None);
+        assert_eq!(ServerProgram::default().uncountable(None, false), None);
         let programs = [
             ServerProgram {
                 interpreter: Some("python".into()),
@@ -175,16 +176,18 @@ mod tests {
             },
         ];
         for (program, word) in programs.iter().zip(["python", "run time", "Go's"]) {
-            assert!(program.uncountable(None).unwrap().contains(word));
-            assert_eq!(program.remarks(None).len(), 1);
+            let why = program.uncountable(None, false).unwrap();
+            assert!(why.contains(word) && why.starts_with("instructions"));
+            assert!(program.uncountable(None, true).unwrap().starts_with("allocations"));
+            assert_eq!(program.remarks(None, false).len(), 1);
         }
     }
 
     #[test]
     fn a_program_at_rest_without_run_time_code_needs_no_remark() {
-        assert!(ServerProgram::default().remarks(None).is_empty());
+        assert!(ServerProgram::default().remarks(None, false).is_empty());
         let own = examine(std::process::id().try_into().unwrap(), 0.5);
         assert!(own.file.is_some());
-        assert_eq!(own.remarks(None).len(), 1, "{own:?}");
+        assert_eq!(own.remarks(None, false).len(), 1, "{own:?}");
     }
 }

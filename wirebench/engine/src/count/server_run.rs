@@ -203,7 +203,7 @@ impl ServerRun<'_> {
 
     fn ending(&self) -> Ending {
         match self.tool {
-            Tool::Strace => Ending::Traced,
+            Tool::PerfStat | Tool::Strace => Ending::Traced,
             Tool::Callgrind if self.runtime.is_some() => Ending::Aborted,
             _ => Ending::Asked,
         }

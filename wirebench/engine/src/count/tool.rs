@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::count::profile::callgrind::{self, Instructions, Totals};
 use crate::count::profile::dhat::{self, Allocated};
-use crate::count::profile::{Tree, strace};
+use crate::count::profile::{Tree, perf_stat, strace};
 use crate::count::server_run::PlainFacts;
 use crate::count::work::FunctionCounts;
 use crate::measure::tools;
@@ -32,6 +32,8 @@ pub enum Tool {
     Plain,
     /// The language's own runtime: what the project's functions do.
     Runtime,
+    /// The processor's counter of instructions, for programs that callgrind does not count.
+    PerfStat,
     /// strace: system calls by name.
     Strace,
     /// valgrind's DHAT: heap allocations.
@@ -42,13 +44,21 @@ pub enum Tool {
 
 impl Tool {
     /// Every tool, the quickest first.
-    pub const ALL: [Self; 5] = [Self::Plain, Self::Runtime, Self::Strace, Self::Dhat, Self::Callgrind];
+    pub const ALL: [Self; 6] = [
+        Self::Plain,
+        Self::Runtime,
+        Self::PerfStat,
+        Self::Strace,
+        Self::Dhat,
+        Self::Callgrind,
+    ];
 
     /// Its name in folders and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
             Self::Runtime => "runtime",
+            Self::PerfStat => "perf-stat",
             Self::Strace => "strace",
             Self::Dhat => "dhat",
             Self::Callgrind => "callgrind",
@@ -64,6 +74,7 @@ impl Tool {
     pub const fn program(self) -> Option<&'static str> {
         match self {
             Self::Plain | Self::Runtime => None,
+            Self::PerfStat => Some("perf"),
             Self::Strace => Some("strace"),
             Self::Dhat | Self::Callgrind => Some("valgrind"),
         }
@@ -72,7 +83,7 @@ impl Tool {
     /// By what factor the time is longer in which a server must get ready.
     pub const fn ready_factor(self) -> u32 {
         match self {
-            Self::Plain => 1,
+            Self::Plain | Self::PerfStat => 1,
             Self::Runtime | Self::Strace => 4,
             Self::Dhat | Self::Callgrind => 8,
         }
@@ -85,6 +96,10 @@ impl Tool {
         let file = path(folder.join(self.name()));
         match self {
             Self::Plain | Self::Runtime => {}
+            Self::PerfStat => {
+                let arguments = perf_stat::ARGUMENTS.map(str::to_owned).into_iter();
+                words.extend(arguments.chain([file, "--".into()]));
+            }
             Self::Strace => words.extend(["-c", "-f", "-q", "-o"].map(str::to_owned).into_iter().chain([file])),
             Self::Dhat => words.extend([
                 "--tool=dhat".into(),
@@ -111,21 +126,27 @@ impl Tool {
     }
 }
 
-/// The tools that are installed on this machine.
+/// The tools that can be used on this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     /// The program of each tool, with its path.
     pub installed: Vec<(&'static str, PathBuf)>,
+    /// Why the processor's counter cannot be used; `None` if it can.
+    pub without_counter: Option<String>,
 }
 
 impl Toolbox {
     /// Looks for every tool, in the project's tool folder and on PATH.
     pub fn look(root: &Path) -> Self {
-        let programs = ["strace", "valgrind"]
-            .into_iter()
-            .filter_map(|program| Some((program, tools::locate(root, program)?)));
+        let located = |program| Some((program, tools::locate(root, program)?));
+        let mut installed: Vec<_> = ["strace", "valgrind"].into_iter().filter_map(located).collect();
+        let counter = located("perf").ok_or_else(|| "perf is not installed".to_owned());
+        let counter = counter.and_then(|perf| perf_stat::probe(&perf.1).map(|()| perf));
+        let without_counter = counter.as_ref().err().cloned();
+        installed.extend(counter);
         Self {
-            installed: programs.collect(),
+            installed,
+            without_counter,
         }
     }
 
@@ -177,6 +198,8 @@ pub struct ToolOutput {
     pub plain: Option<PlainFacts>,
     /// What the project's functions do.
     pub work: Option<FunctionCounts>,
+    /// Instructions of the whole run, by the processor's counter.
+    pub counter: Option<u64>,
     /// System calls by name.
     pub syscalls: Option<BTreeMap<String, u64>>,
     /// Heap allocations.
@@ -201,6 +224,10 @@ impl ToolOutput {
         let mut output = Self::default();
         match tool {
             Tool::Plain | Tool::Runtime => return Err(no_counts(tool)),
+            Tool::PerfStat => {
+                let read = files.map(|file| perf_stat::read(file));
+                output.counter = Some(sum(tool, read, |sum, one| *sum += one)?);
+            }
             Tool::Strace => output.syscalls = Some(sum(tool, files.map(|file| strace::read(file)), add_calls)?),
             Tool::Dhat => {
                 let read = files.map(|file| dhat::read(file, tree));

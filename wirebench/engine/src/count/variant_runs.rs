@@ -167,21 +167,24 @@ impl VariantRuns {
     fn figures(&self, spread_at_most: f64) -> Vec<Figure> {
         let slope = |metric, of: &dyn Fn(&EndedRun) -> Option<u64>| {
             let points: Vec<Point> = self.points(of);
-            let under = tool_of(metric);
+            let mut tools = tools_of(metric).iter();
             // What Go allocates depends a little on timing: the figure has its real spread, and no bound refuses it.
             let is_bounded = metric != Metric::Allocations || self.ended.iter().any(|run| run.output.heap.is_some());
             let spread_at_most = if is_bounded { spread_at_most } else { f64::INFINITY };
-            match self.failed.get(&under) {
-                Some(failure) => Some(figures::refused(
+            match tools.find_map(|tool| Some((tool, self.failed.get(tool)?))) {
+                Some((tool, failure)) => Some(figures::refused(
                     metric,
-                    format!("under {}: {}", under.name(), failure.why),
+                    format!("under {}: {}", tool.name(), failure.why),
                 )),
                 None if points.is_empty() => None,
                 None => Some(figures::slope(metric, points, spread_at_most)),
             }
         };
         let bytes = |run: &EndedRun| run.output.heap.as_ref().map(|heap| heap.bytes.total);
-        let code = |run: &EndedRun| Some(run.output.totals?.instructions);
+        let code = |run: &EndedRun| {
+            let under_callgrind = run.output.totals.map(|totals| totals.instructions);
+            under_callgrind.or(run.output.counter)
+        };
         let blocks = |run: &EndedRun| {
             let heap = run.output.heap.as_ref().map(|heap| heap.blocks.total);
             heap.or_else(|| run.output.totals?.allocations)
@@ -221,7 +224,8 @@ impl VariantRuns {
     }
 
     fn remarks(&self, figures: &[Figure], runtime: Option<&Runtime>) -> Vec<String> {
-        let remarks = self.plain().map(|plain| plain.program.remarks(runtime));
+        let by_processor = self.ended.iter().any(|run| run.output.counter.is_some());
+        let remarks = self.plain().map(|plain| plain.program.remarks(runtime, by_processor));
         let mut remarks = remarks.unwrap_or_default();
         if let Some(failure) = self.failed.get(&Tool::Runtime) {
             remarks.push(format!("what functions do is not counted: {}", failure.why));
@@ -394,13 +398,13 @@ impl VariantRuns {
     }
 }
 
-/// The tool whose runs a metric is counted in.
-const fn tool_of(metric: Metric) -> Tool {
+/// The tools in whose runs a metric is counted.
+const fn tools_of(metric: Metric) -> &'static [Tool] {
     match metric {
-        Metric::Instructions => Tool::Callgrind,
-        Metric::Allocations | Metric::AllocatedBytes => Tool::Dhat,
-        Metric::Syscalls => Tool::Strace,
-        _ => Tool::Plain,
+        Metric::Instructions => &[Tool::Callgrind, Tool::PerfStat],
+        Metric::Allocations | Metric::AllocatedBytes => &[Tool::Dhat],
+        Metric::Syscalls => &[Tool::Strace],
+        _ => &[Tool::Plain],
     }
 }
 
