@@ -241,18 +241,21 @@ pub(super) fn same_programs(sides: &[CheckedOutSide]) -> BTreeSet<String> {
 
 /// The packages of which the two sides run different versions; empty without a baseline.
 pub(super) fn different_dependencies(sides: &[CheckedOutSide]) -> Vec<Dependency> {
-    let Some([base, head]) = both(sides).map(|sides| sides.map(dependencies_of)) else {
-        return Vec::new();
-    };
-    let only_base: BTreeMap<String, String> = base.difference(&head).cloned().collect();
-    let only_head: BTreeMap<String, String> = head.difference(&base).cloned().collect();
-    let names: BTreeSet<&String> = only_base.keys().chain(only_head.keys()).collect();
-    let dependency = |name: &String| Dependency {
-        name: name.clone(),
-        baseline: only_base.get(name).cloned(),
-        candidate: only_head.get(name).cloned(),
-    };
-    names.into_iter().map(dependency).collect()
+    both(sides).map_or_else(Vec::new, |sides| different_versions(sides.map(dependencies_of)))
+}
+
+/// Packages that both have, in different versions. A package that one side lacks is of a server that was only built on the other,
+/// or comes with the change.
+fn different_versions([base, head]: [BTreeSet<(String, String)>; 2]) -> Vec<Dependency> {
+    let only_head: BTreeMap<&String, &String> = head.difference(&base).map(|(name, version)| (name, version)).collect();
+    let changed = base.difference(&head).filter_map(|(name, version)| {
+        Some(Dependency {
+            name: name.clone(),
+            baseline: Some(version.clone()),
+            candidate: Some((*only_head.get(name)?).clone()),
+        })
+    });
+    changed.collect()
 }
 
 /// The entries of the candidate's accepted.toml that the baseline's does not have: they come with the change that they
@@ -396,4 +399,29 @@ pub(super) fn plan_variants(
         entries: series.iter().map(entry).collect(),
         removed: removed.collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_that_one_side_lacks_is_no_other_version() {
+        let packages = |all: &[(&str, &str)]| -> BTreeSet<_> {
+            all.iter()
+                .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
+                .collect()
+        };
+        let sides = |base, head| [base, head].map(packages);
+        let changed = different_versions(sides(
+            &[("flask", "3.0"), ("gone", "1")],
+            &[("flask", "3.1"), ("new", "2")],
+        ));
+        assert_eq!(changed.len(), 1, "{changed:?}");
+        assert_eq!(
+            (&*changed[0].name, changed[0].candidate.as_deref()),
+            ("flask", Some("3.1"))
+        );
+        assert!(different_versions(sides(&[], &[("flask", "3.1")])).is_empty());
+    }
 }
