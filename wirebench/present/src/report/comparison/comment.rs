@@ -104,7 +104,7 @@ mod tests {
         };
         let text = markdown::render(&comparison);
         assert!(
-            text.contains("= worse, within the margin of 5 %: at most 4.9 %"),
+            text.contains("| worse, within the margin of 5 %: at most 4.9 % |"),
             "{text}"
         );
         let text = render(&comparison, &ABOUT);

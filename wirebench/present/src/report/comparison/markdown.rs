@@ -324,7 +324,7 @@ mod tests {
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in\n{text}"));
         let order = [
             "### wirebench",
-            "| ✗ **regressed**",
+            "| ✗ instructions",
             "Also worse",
             "**Next:**",
             "[How to read",

@@ -87,9 +87,9 @@ impl<'a> Line<'a> {
         let colon = if self.reason.is_empty() { "" } else { ": " };
         let judged = if verdict::worse_within(&self.row).is_some() {
             // The reason says all of it.
-            format!("{symbol} {}", self.reason)
+            self.reason.clone()
         } else {
-            format!("{symbol} {strong}{word}{strong}{colon}{}", self.reason)
+            format!("{strong}{word}{strong}{colon}{}", self.reason)
         };
         let [baseline, candidate] = &self.values;
         vec![
@@ -99,33 +99,34 @@ impl<'a> Line<'a> {
                 .metric
                 .map_or("–", |metric| short_head(metric.metric))
                 .to_owned(),
-            judged,
-            self.family().filter(|_| marked).map_or("", Family::mark).to_owned() + &self.series,
-            self.label().unwrap_or("–").to_owned(),
+            format!("{symbol} {}", self.label().unwrap_or("–")),
             baseline.clone(),
             candidate.clone(),
             self.both(),
             self.change.clone(),
+            self.family().filter(|_| marked).map_or("", Family::mark).to_owned() + &self.series,
+            judged,
             self.worse_at_most.clone(),
             self.smallest_seen.clone(),
         ]
     }
 }
 
-/// A row for each line. Markdown has the reason behind the verdict, and where several protocols meet, a mark in the colour of each; a terminal has the largest worsening in a column of its own.
+/// A row for each line. Markdown begins with what a phone shows of it, has the reason behind the verdict, and where several
+/// protocols meet, a mark in the colour of each; a terminal has the largest worsening in a column of its own.
 pub(super) fn table<'a>(lines: impl IntoIterator<Item = &'a Line<'a>>) -> Table {
     let lines: Vec<&Line> = lines.into_iter().collect();
     let columns = [
         text("verdict").terminal_only(),
         text("series").terminal_only(),
         text("metric").terminal_only(),
-        text("verdict").markdown_only(),
-        text("series").markdown_only(),
         text("metric").markdown_only(),
         number("baseline").terminal_only().dispensable(3),
         number("candidate").terminal_only().dispensable(3),
         number("baseline → candidate").markdown_only(),
         change_column(&lines),
+        text("series").markdown_only(),
+        text("verdict").markdown_only(),
         number("worse\nat most").terminal_only().dispensable(2),
         number("smallest\nseen").terminal_only().dispensable(1),
     ];
