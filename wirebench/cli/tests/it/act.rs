@@ -7,7 +7,7 @@
 //! that only GitHub's Pages can do.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -105,7 +105,9 @@ impl Place {
         for folder in ["remote.git", "home/bin", "repo"] {
             fs::create_dir_all(place.path(folder)).unwrap();
         }
-        symlink("/bin/true", place.path("home/bin/gh")).unwrap();
+        let gh = place.path("home/bin/gh");
+        fs::write(&gh, "#!/bin/sh\necho --source-ref\n").unwrap();
+        fs::set_permissions(gh, fs::Permissions::from_mode(0o755)).unwrap();
         git_in(
             &place.path("remote.git"),
             &["init", "--quiet", "--bare", "--initial-branch", "main"],

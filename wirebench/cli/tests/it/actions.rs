@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use crate::bench::{Bench, Ended, ended, fixture};
+use crate::bench::{Bench, Ended, ended, fixture, run_folder};
 
 /// A project in a repository with two commits, and the folder that the action installs into.
 fn place(build: &str) -> Bench {
@@ -148,6 +148,67 @@ fn a_judge_without_a_program_or_a_run_names_the_jobs_to_look_at() {
         judge(),
         "::error::no runner measured anything: see the jobs that measure\n"
     );
+}
+
+/// The job that judges the parts of two runners, of which the second had a server that dies under load.
+#[test]
+fn parts_with_a_series_that_failed_are_joined_judged_and_kept() {
+    let bench = installed(
+        Bench::new()
+            .server("one", "ok", "")
+            .server("two", "dies-under-load", "")
+            .driver("fake", "ok")
+            .commit("one")
+            .file("change", "two")
+            .commit("two"),
+    );
+    for (from, to) in [
+        ("../../.github/actions/judge", ".github/actions/judge"),
+        ("../../scripts/lib", "scripts/lib"),
+    ] {
+        fs::create_dir_all(bench.path(to)).unwrap();
+        let from = format!("{}/{from}/.", env!("CARGO_MANIFEST_DIR"));
+        assert!(
+            Command::new("cp")
+                .args(["-r", &from])
+                .arg(bench.path(to))
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    let judged = |parts: [&str; 2]| {
+        fs::create_dir_all(bench.path("out/runs")).unwrap();
+        fs::remove_dir_all(bench.path("out/result")).ok();
+        for (number, to) in parts.iter().enumerate().filter(|(_, to)| !to.is_empty()) {
+            let (shard, out) = (format!("{}/2", number + 1), format!("part-{number}"));
+            let measure = [
+                "run",
+                "--baseline",
+                "HEAD^1",
+                "--rounds",
+                "1",
+                "--measure-identical",
+                "--shard",
+                &shard,
+            ];
+            let ran = bench.run(&[&measure[..], &["--out", &out]].concat());
+            assert_eq!(ran.code, i32::from(number == 1), "{}", ran.stderr);
+            fs::rename(run_folder(&bench.path(&out)), bench.path(&format!("out/{to}"))).unwrap();
+        }
+        let script = Command::new(bench.path(".github/actions/judge/judge.sh"));
+        let ran = ended(&mut told(script, &bench, &[]));
+        fs::remove_dir_all(bench.path("out/runs")).unwrap();
+        assert_eq!(ran.code, 1, "{}", ran.stderr);
+        ran.stderr
+    };
+    let log = judged(["runs/1", "runs/2"]);
+    let comparison: serde_json::Value = serde_json::from_str(&written(&bench, "result/comparison.json")).unwrap();
+    assert_eq!(comparison["series"].as_array().unwrap().len(), 2, "{log}");
+    assert!(written(&bench, "GITHUB_OUTPUT").contains("verdict=invalid"), "{log}");
+    // One artifact alone is unpacked without a folder of its own.
+    let log = judged(["runs", ""]);
+    assert!(log.contains("no run is of shard 2/2"), "{log}");
 }
 
 #[test]
