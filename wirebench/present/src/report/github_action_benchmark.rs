@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::report::format::plural;
 use wirebench_judge::summary::{Row, counted, sections};
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::run::{Run, Series, Variant};
@@ -56,7 +57,7 @@ fn entry(row: &Row, metric: Metric) -> Option<Entry> {
     }
     let spread = row.spread(metric)?;
     let note = row.note();
-    let rounds = format!("median of {} rounds", row.ok_rounds);
+    let rounds = format!("median of {}", plural(row.ok_rounds, "round"));
     Some(Entry {
         name: format!("{} {}", row.series.id, metric.label()),
         unit: metric.unit(),

@@ -140,7 +140,7 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
             None => "Declare a longer load.warmup".into(),
         };
         let reason = escape.sentence(&reasons::row(row));
-        return format!("{} {reason}. {how}.", row_name(row, escape));
+        return format!("{}: {reason}. {how}.", row_name(row, escape));
     }
     if let Some(MetricReason::SleepsDiffer { others_percent, .. }) = row.metric.map(|metric| &metric.reason) {
         let quieter = others_percent.map_or("", |_| ", or where no other program uses its cores");

@@ -76,7 +76,8 @@ pub fn metric(reason: &MetricReason) -> String {
             declared(*percent)
         ),
         Reason::TooFewPairs { usable, needed } => {
-            format!("only {usable} usable pairs of rounds; {needed} are needed")
+            let usable = plural(*usable as usize, "usable pair");
+            format!("only {usable} of rounds; {needed} are needed")
         }
         Reason::MaybeNotWarm { .. } => {
             "its servers were perhaps still warming up: CPU time per request had not settled when the rounds began"
@@ -197,7 +198,8 @@ fn counts(remarks: &[String], refused: &[Metric], why: Option<&str>) -> String {
 pub fn no_second_stage(why: &NoSecondStage) -> String {
     match why {
         NoSecondStage::TooFewRounds { rounds, needed, .. } => format!(
-            "no fresh rounds: the first stage had {rounds} rounds of each variant, and a verdict needs {needed}"
+            "no fresh rounds: the first stage had {} of each variant, and a verdict needs {needed}",
+            plural(*rounds as usize, "round")
         ),
         NoSecondStage::NothingLookedChanged => "no fresh rounds: nothing looked changed in the first stage".into(),
         NoSecondStage::Interrupted => "no fresh rounds: the run was interrupted before them".into(),
