@@ -218,23 +218,22 @@ fn an_interpreted_program_has_its_instructions_from_the_processors_counter() {
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(bench.path(".tools/bin/perf"), executable).unwrap();
 
-    let instructions = |metrics: &Value| {
-        let mut metrics = metrics.as_array().unwrap().iter();
-        let found = metrics.find(|one| one["metric"] == "instructions").unwrap();
-        (found["verdict"].clone(), found["baseline"].as_f64().unwrap())
-    };
-    let (equal, _) = compared(&bench, "equal", &side("5000"), &side("5000"));
-    assert_eq!(instructions(&equal), ("unchanged".into(), 5_000.0));
-    let record = record_in(&bench.path("equal"));
+    let (metrics, comparison) = compared(&bench, "dearer", &side("5000"), &side("5200"));
+    let mut metrics = metrics.as_array().unwrap().iter();
+    let found = metrics.find(|one| one["metric"] == "instructions").unwrap();
+    let sides = [&found["baseline"], &found["candidate"]].map(|value| value.as_f64().unwrap());
+    assert_eq!((&found["verdict"], sides), (&"regressed".into(), [5_000.0, 5_200.0]));
+    assert_eq!(
+        (&comparison["verdict"], &found["null_percent"]),
+        (&"regressed".into(), &0.0.into())
+    );
+    let record = record_in(&bench.path("dearer"));
     let counted = &series(&record, "count-ask@c@hey")["counts"][0];
     assert!(
         remarks(counted).contains("allocations and system calls are not counted"),
         "{counted:#}"
     );
     assert!(record["tools"].to_string().contains("perf"));
-    let (dearer, comparison) = compared(&bench, "dearer", &side("5000"), &side("5200"));
-    assert_eq!(instructions(&dearer).0, "regressed");
-    assert_eq!(comparison["verdict"], "regressed");
 
     let without = bench.run_with(&["count", "--json"], &[("WIREBENCH_FAKE_PERF", "<not supported>")]);
     assert_eq!(line(&without)["instructions"]["value"], Value::Null);
