@@ -38,6 +38,7 @@ mod hardships;
 mod history;
 mod hosts;
 mod identical;
+mod images;
 mod imports;
 mod inits;
 mod interrupt;
