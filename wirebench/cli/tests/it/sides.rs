@@ -312,14 +312,21 @@ fn a_package_whose_lock_file_is_not_committed_is_built_on_both_sides_with_that_o
         "--server",
         "tiny",
     ];
-    let ended = bench.run(&sides);
+    let environment = [("CARGO_PROFILE_RELEASE_INCREMENTAL", "false")];
+    let ended = bench.run_with(&sides, &environment);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let told = ended.stderr.matches("CARGO_PROFILE_RELEASE_INCREMENTAL=false").count();
+    assert_eq!(
+        told, 2,
+        "each side says that the environment changes its build: {}",
+        ended.stderr
+    );
     let newest = lock(&bench);
     // An older format, which Cargo keeps, tells whose lock file was used.
     let older = newest.replace("version = 4", "version = 3");
     assert_ne!(older, newest);
     let bench = bench.file("Cargo.lock", &older);
-    let ended = bench.run(&sides);
+    let ended = bench.run_with(&sides, &environment);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let commit = bench.git(&["rev-parse", "first"])[..12].to_owned();
     let of_baseline = bench.path(&format!(".wirebench/trees/{commit}/Cargo.lock"));

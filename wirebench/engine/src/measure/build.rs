@@ -337,6 +337,13 @@ fn changes_builds(name: &str) -> bool {
     BUILD_VARIABLES.is_match(name) && !NEUTRAL.is_match(name)
 }
 
+/// The variables of this environment that set what Cargo's profiles leave open or say otherwise: `CARGO_PROFILE_RELEASE_LTO=off`.
+pub fn profile_settings() -> impl Iterator<Item = String> {
+    let variables = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let profiles = variables.filter(|(name, _)| name.starts_with("CARGO_PROFILE_") || name == "RUSTFLAGS");
+    profiles.map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
+}
+
 /// Runs a server's build command in a side's folder. Its output goes to stderr, or to the builder's log.
 ///
 /// # Errors

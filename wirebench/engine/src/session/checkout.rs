@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::git;
-use crate::measure::build::{Builder, active_toolchain};
+use crate::measure::build::{self, Builder, active_toolchain};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::same_files::{Files, is_derived};
 use crate::measure::same_program::{Compared, dependencies_of};
@@ -141,7 +141,13 @@ impl CheckedOutSide {
         let builds = self.side.builds(needed.iter().copied(), &self.builder);
         if !builds.is_empty() {
             let builds: Vec<String> = builds.into_iter().collect();
-            log::info!("building {}: {}{}", self.side, builds.join(", "), self.place());
+            log::info!(
+                "building {}: {}{}{}",
+                self.side,
+                builds.join(", "),
+                self.place(),
+                self.settings()
+            );
         }
         self.side.build(needed.into_iter(), &self.builder);
     }
@@ -151,6 +157,15 @@ impl CheckedOutSide {
     pub(super) fn lacks(&self, server: &str) -> bool {
         let is_baseline = self.side.revision.variant == Variant::Baseline;
         is_baseline && self.is_undeclared && self.side.broken.contains_key(server)
+    }
+
+    /// The settings of Cargo's profiles that packages get from this environment, and no other machine gives them.
+    fn settings(&self) -> String {
+        let set: Vec<String> = build::profile_settings().collect();
+        if set.is_empty() || !self.side.declares_packages() {
+            return String::new();
+        }
+        format!("; with {} of this environment", set.join(" "))
     }
 
     /// Where packages of another folder or revision are built, and why there.
