@@ -91,8 +91,9 @@ pub fn answer(moved: &[Moved], since: &str) -> String {
     let (what, verb, word) = match labels.len() {
         _ if worse.iter().any(is_slower) => (String::new(), verb, "slower"),
         0 => (String::new(), verb, "worse"),
-        1 => (format!("{} of ", labels[0]), "is", "larger"),
-        2..=NAMED => (format!("{} of ", joined(&labels)), "are", "larger"),
+        // Start-up instructions are, program size is.
+        1 if !labels[0].split(' ').any(|word| word.ends_with('s')) => (format!("{} of ", labels[0]), "is", "larger"),
+        1..=NAMED => (format!("{} of ", joined(&labels)), "are", "larger"),
         more => (format!("{more} sizes and counts of "), "are", "larger"),
     };
     if range.contains('×') {
@@ -249,6 +250,10 @@ mod tests {
         assert_eq!(
             answer(&sizes, "#9"),
             "program size and start-up instructions of http and grpc are 17.0 to 70.0 % larger since #9"
+        );
+        assert_eq!(
+            answer(&sizes[2..], "#9"),
+            "start-up instructions of http are 17.0 % larger since #9"
         );
         assert_eq!(
             answer(&[one("parse", None, 460.0)], "#3"),
