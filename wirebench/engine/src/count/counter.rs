@@ -236,13 +236,15 @@ impl Counter<'_> {
                     format!("instructions by function, allocations, bytes and segments are counted; {why}")
                 }
                 (Some(why), runtime) => {
-                    let functions = runtime.map(|runtime| format!(", {}s by function", runtime.unit));
-                    let functions = functions.unwrap_or_default();
+                    let figures = runtime.map_or_else(
+                        || "bytes and segments".to_owned(),
+                        |runtime| format!("bytes, segments and {}s by function", runtime.unit),
+                    );
                     match without {
-                        None => format!("instructions{functions}, bytes and segments are counted; {why}"),
+                        None => format!("instructions, {figures} are counted; {why}"),
                         Some(without) => {
                             let counter = "of its instructions the processor has no usable counter here";
-                            format!("bytes{functions} and segments are counted; {why}; {counter}: {without}")
+                            format!("{figures} are counted; {why}; {counter}: {without}")
                         }
                     }
                 }
