@@ -1,7 +1,8 @@
-//! The images that users build from this repository, built by buildah and used. Nothing is pulled: what they start from is made here.
+//! The container images that users build from this repository, built by buildah and used. No image is pulled: the tests make the base
+//! images.
 //!
-//! Needs root, buildah and mmdebstrap; without them nothing is built, and that is said. What stands for the images of Rust and Go is
-//! Debian with the toolchains of this machine, which also lends what it has downloaded.
+//! Needs root, buildah and mmdebstrap; without them the tests are skipped, and say so. The base images of Rust and Go are Debian; the
+//! toolchains, and the crates and modules that were downloaded before, are mounted from this machine.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -89,7 +90,7 @@ impl Store {
         self.base(&format!("debian:{tag}"), &text);
     }
 
-    /// Makes what stands for the images of Rust and Go: their toolchains are mounted when something is built from them.
+    /// Makes the base images of Rust and Go, without their toolchains: each build mounts this machine's.
     fn toolchains(&self) {
         let trusted = std::env::var("SSL_CERT_FILE").unwrap_or("/etc/ssl/certs/ca-certificates.crt".to_owned());
         fs::copy(trusted, self.path("base/trusted.crt")).unwrap();

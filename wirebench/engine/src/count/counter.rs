@@ -168,7 +168,7 @@ impl Counter<'_> {
     pub fn count(&self, jobs: &[Job], say: &(dyn Fn(Counted) + Sync)) -> std::io::Result<Option<Vec<Counts>>> {
         let planned = self.planned(jobs);
         let no_runs = || VariantRuns {
-            missing: Tool::ALL.into_iter().filter(|tool| self.lacks(*tool)).collect(),
+            missing: self.toolbox.missing().into_iter().map(|(program, _)| program).collect(),
             ..VariantRuns::default()
         };
         let runs = Mutex::new(jobs.iter().map(|_| no_runs()).collect::<Vec<_>>());
@@ -212,11 +212,6 @@ impl Counter<'_> {
             .zip(&runs)
             .map(|(job, runs)| self.counts(job, runs, busy.as_deref()));
         counts.collect::<Result<_, _>>().map(Some)
-    }
-
-    /// Whether a tool is missing that every machine can have.
-    fn lacks(&self, tool: Tool) -> bool {
-        tool != Tool::PerfStat && !self.toolbox.has(tool)
     }
 
     /// Tells one line for each server, after the plain runs.
@@ -333,7 +328,7 @@ impl Counter<'_> {
             // Tools repeat the wire bytes of what they can count, further plain runs those of the rest.
             let is_needless = known.facts().is_some_and(|plain| {
                 let runtime = self.runtime_of(&plain.program);
-                let is_uncountable = plain.program.uncountable(runtime, false).is_some();
+                let is_uncountable = plain.program.varies().is_some();
                 let is_under_callgrind = is_under_callgrind(runtime);
                 let tool = if is_under_callgrind {
                     Tool::Callgrind

@@ -35,17 +35,23 @@ pub struct ServerProgram {
 }
 
 impl ServerProgram {
-    /// Why system calls of such a program are not counted, nor its instructions and allocations unless `runtime` says how, or the
-    /// processor counts instructions (`by_processor`): they would not repeat. `None` for native code without a language runtime. The number of system calls of an event loop, a
-    /// scheduler or a garbage collector depends on timing: equal code differs by some percent, and by tens of percent on a busy
-    /// machine.
+    /// Why counts of such a program would not repeat; `None` for native code without a language runtime. The number of system calls
+    /// of an event loop, a scheduler or a garbage collector depends on timing: equal code differs by some percent, and by tens of
+    /// percent on a busy machine.
+    pub fn varies(&self) -> Option<String> {
+        match (&self.interpreter, self.generates_code, self.go) {
+            (Some(name), _, _) => Some(format!("{name} runs the program")),
+            (None, true, _) => Some("the program makes code at run time".to_owned()),
+            (None, false, true) => {
+                Some("Go's scheduler and garbage collector work differently in every run".to_owned())
+            }
+            (None, false, false) => None,
+        }
+    }
+
+    /// What is not counted of such a program, and why; `by_processor`: the processor's counter counts its instructions.
     pub fn uncountable(&self, runtime: Option<&Runtime>, by_processor: bool) -> Option<String> {
-        let why = match (&self.interpreter, self.generates_code, self.go) {
-            (Some(name), _, _) => format!("{name} runs the program"),
-            (None, true, _) => "the program makes code at run time".to_owned(),
-            (None, false, true) => "Go's scheduler and garbage collector work differently in every run".to_owned(),
-            (None, false, false) => return None,
-        };
+        let why = self.varies()?;
         let what = match (is_under_callgrind(runtime), by_processor) {
             (true, _) => "system calls and the scheduler's instructions",
             (false, true) => "allocations and system calls",

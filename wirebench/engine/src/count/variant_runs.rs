@@ -93,8 +93,8 @@ pub struct VariantRuns {
     pub ended: Vec<EndedRun>,
     /// Why the runs under a tool cannot be used.
     pub failed: BTreeMap<Tool, Failure>,
-    /// Tools that are missing on this machine.
-    pub missing: Vec<Tool>,
+    /// Programs of tools that are missing on this machine.
+    pub missing: Vec<&'static str>,
     /// The facts about a server that closes connections, so that only its runtime can count.
     pub closing: Option<Box<PlainFacts>>,
 }
@@ -347,9 +347,7 @@ impl VariantRuns {
     fn status(&self, figures: &[Figure]) -> (CountStatus, Option<String>) {
         let mut why: Vec<String> = Vec::new();
         if !self.missing.is_empty() {
-            let names: BTreeSet<&str> = self.missing.iter().filter_map(|tool| tool.program()).collect();
-            let names: Vec<&str> = names.into_iter().collect();
-            why.push(format!("without {}", names.join(" and ")));
+            why.push(format!("without {}", self.missing.join(" and ")));
         }
         let refused = figures.iter().filter_map(|figure| {
             let reason = figure.refused.as_ref()?;

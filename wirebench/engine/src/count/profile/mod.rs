@@ -1,7 +1,8 @@
 //! Reads the output of valgrind, strace and perf of a server run: costs by call stack and by function.
 //!
 //! Files in, data out: nothing is started here. [`callgrind`] gives instructions, [`dhat`] allocations, [`strace`] system
-//! calls, [`perf_stat`] instructions without functions, [`perf`] sampled CPU time; [`per_request::per_request`] takes the slope of the first two, stack by stack.
+//! calls, [`perf_stat`] instructions without functions, [`perf`] sampled CPU time; [`per_request::per_request`] takes the slope
+//! of the first two, stack by stack.
 
 pub mod callgrind;
 pub mod dhat;

@@ -1,5 +1,5 @@
-//! The processor's own counter of instructions, read by `perf stat`: it counts any program, at full speed. ARM runners and most
-//! machines of one's own have it, virtual machines hardly ever.
+//! The processor's hardware counter of instructions, read by `perf stat`: it counts any program, at full speed. Hosted ARM runners
+//! give it to programs, hosted x64 runners do not.
 
 use std::path::Path;
 
