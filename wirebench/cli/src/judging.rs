@@ -1,4 +1,4 @@
-//! Judges a run that has a baseline, and draws flame graphs of every count that changed into its folder.
+//! Judges a run that has a baseline, and draws flame graphs of every count that changed, and of sampled time, into its folder.
 
 use std::fs;
 use std::path::Path;
@@ -44,8 +44,11 @@ fn draw_flames(run: &Run, comparison: &mut Comparison, folder: &Path) {
         let Some(series) = run.series.iter().find(|series| series.id == compared.id) else {
             continue;
         };
+        let functions = &compared.functions;
+        // What was sampled explains the one timed metric that has functions.
         let changed = |metric: &&mut ComparedMetric| {
-            metric.metric.is_counted() && matches!(metric.verdict, Verdict::Regressed | Verdict::Improved)
+            matches!(metric.verdict, Verdict::Regressed | Verdict::Improved)
+                && (metric.metric.is_counted() || functions.iter().any(|one| one.metric == metric.metric))
         };
         for metric in compared.metrics.iter_mut().filter(changed) {
             match graph(series, metric, folder) {
@@ -63,7 +66,7 @@ fn draw_flames(run: &Run, comparison: &mut Comparison, folder: &Path) {
 /// The path of the difference's picture, relative to the run's folder; `None` if no call stacks of that metric were
 /// kept.
 fn graph(series: &Series, metric: &ComparedMetric, folder: &Path) -> Option<Result<String, String>> {
-    let stacks = |variant| series.counts_of(variant)?.stacks.get(&metric.metric);
+    let stacks = |variant| series.stacks_of(variant, metric.metric);
     let (baseline, candidate) = (stacks(Variant::Baseline)?, stacks(Variant::Candidate)?);
     let drawn = || {
         let (baseline, candidate) = (read(folder, baseline)?, read(folder, candidate)?);

@@ -206,13 +206,15 @@ pub enum WorkKind {
 /// A function whose cost per request changed, or a system call that is made more or less often.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionChange {
-    /// What was counted: `instructions`, `allocations`, `allocated_bytes` or `syscalls`; or sampled: `server_cpu`.
+    /// What was counted: `instructions`, `allocations`, `allocated_bytes` or `syscalls`; or sampled: `server_cpu`; or got worse by
+    /// waiting: `latency_p50`, `latency_p99` or `throughput`.
     pub metric: Metric,
-    /// The function's name, demangled; of `syscalls`, the system call's; `process NAME` of a whole process behind the server.
+    /// The function's name, demangled; of `syscalls`, the system call's; `process NAME` of a whole process behind the server;
+    /// of waiting, `CALL by FUNCTION`.
     pub function: String,
     /// Cost per request on the baseline. Of the project's own functions (`own_code`): by itself and with all that it calls but
-    /// further functions of the project's own; of others: by itself. Of `syscalls`, the number of calls. Of `server_cpu`, the mean of
-    /// the sampled rounds.
+    /// further functions of the project's own; of others: by itself. Of `syscalls`, the number of calls. Of `server_cpu` and of
+    /// waiting, ns, the mean of the sampled rounds.
     pub baseline: f64,
     /// The same on the candidate.
     pub candidate: f64,

@@ -223,6 +223,11 @@ impl Metric {
         !self.is_counted()
     }
 
+    /// Whether it gets worse where requests wait, without more CPU time.
+    pub const fn is_of_waiting(self) -> bool {
+        matches!(self, Self::LatencyP50 | Self::LatencyP99 | Self::Throughput)
+    }
+
     /// Whether it is also counted by function or by system call.
     pub const fn is_counted_by_name(self) -> bool {
         matches!(self.row().source, Counted { by_name: true, .. })

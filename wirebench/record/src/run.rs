@@ -2,12 +2,15 @@
 //!
 //! The unit is in every name; times are integer nanoseconds, sizes integer bytes; null means not measured, never 0.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::accepted::Accepted;
 use crate::counts::{Counts, Source};
 use crate::limit::Limit;
+use crate::metric::Metric;
 use crate::names;
 pub use crate::round::{Bound, CpuTime, Latency, LoadPod, ProcessUsage, Round, RoundStatus, SearchStep};
 
@@ -278,14 +281,20 @@ pub struct Series {
     pub sampled: Option<Sampled>,
 }
 
-/// The CPU time of functions by sampling. Each list has one value for each round, in ns per request.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The time of functions by sampling. Each list has one value for each round, in ns per request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sampled {
-    /// All functions together.
+    /// What the time is: `server_cpu`, CPU time; `latency_p50`, time that threads waited in a call by a function of the project's.
+    #[serde(default = "Sampled::cpu_time")]
+    pub metric: Metric,
+    /// All functions together; of waiting, the latency p50 that holds it.
     pub whole: SampledSides,
     /// The functions with a share worth naming on either side.
     pub functions: Vec<SampledFunction>,
+    /// Files of folded call stacks, ns per 1,000 requests, relative to the run's folder.
+    #[serde(default, deserialize_with = "names::paths")]
+    pub stacks: BTreeMap<Variant, String>,
 }
 
 /// Values of the sampled rounds of both sides, ns per request; the same number of each.
@@ -298,7 +307,7 @@ pub struct SampledSides {
     pub candidate: Vec<f64>,
 }
 
-/// The sampled CPU time of one function.
+/// The sampled time of one function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SampledFunction {
@@ -310,7 +319,30 @@ pub struct SampledFunction {
     pub time: SampledSides,
 }
 
+impl Sampled {
+    /// What was sampled where a record does not say it.
+    const fn cpu_time() -> Metric {
+        Metric::ServerCpu
+    }
+}
+
 impl Series {
+    /// The file of folded call stacks of a side, relative to the run's folder, if that metric was counted or sampled by stack.
+    pub fn stacks_of(&self, variant: Variant, metric: Metric) -> Option<&str> {
+        let counted = || self.counts_of(variant)?.stacks.get(&metric);
+        let sampled = self.sampled.as_ref();
+        let sampled = sampled
+            .filter(|sampled| sampled.metric == metric || (sampled.metric.is_of_waiting() && metric.is_of_waiting()));
+        let sampled = sampled.and_then(|sampled| sampled.stacks.get(&variant));
+        sampled.or_else(counted).map(String::as_str)
+    }
+
+    /// All files of folded call stacks, relative to the run's folder.
+    pub fn stack_files(&self) -> impl Iterator<Item = &String> {
+        let counted = self.counts.iter().flat_map(|counts| counts.stacks.values());
+        counted.chain(self.sampled.iter().flat_map(|sampled| sampled.stacks.values()))
+    }
+
     /// Whether it is counted; every other one is timed.
     pub const fn is_counted(&self) -> bool {
         self.load.counted.is_some()

@@ -12,7 +12,7 @@ use crate::folders::{Root, is_inside, results};
 use crate::outcome::Outcome;
 use crate::{judging, reports, runs};
 use wirebench_engine::session;
-use wirebench_record::run::Run;
+use wirebench_record::run::{Run, Series};
 
 /// Joins the runs of several machines into one, and judges it.
 #[derive(Debug, clap::Args)]
@@ -61,8 +61,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 
 /// Copies the folded call stacks that a shard's record names.
 fn stacks(run: &Run, from: &Path, to: &Path) -> anyhow::Result<()> {
-    let counts = run.series.iter().flat_map(|series| &series.counts);
-    for relative in counts.flat_map(|counts| counts.stacks.values()) {
+    for relative in run.series.iter().flat_map(Series::stack_files) {
         let source = from.join(relative);
         if !is_inside(relative) || !source.is_file() {
             let name = source.display();

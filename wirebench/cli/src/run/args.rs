@@ -73,7 +73,7 @@ pub(crate) struct Args {
 /// The series whose functions are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Sampling {
-    /// Those whose CPU time got worse, or may have, where no count names a function.
+    /// Those whose CPU time got worse, or may have, where no count names a function; of those that are slower without, what they wait for.
     #[default]
     Worse,
     /// Every compared series.

@@ -9,6 +9,7 @@ use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec, SecondStage, SideRequest};
 use wirebench_judge::compare;
+use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Series, Variant};
 
 /// Measures the selected series and writes the record into the run's folder.
@@ -72,11 +73,13 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
 }
 
 /// The series, by index, of which both sides were loaded.
-fn compared(run: &Run) -> Vec<usize> {
+fn compared(run: &Run) -> Vec<(usize, Metric)> {
     let has = |series: &Series, variant| series.rounds.iter().any(|round| round.variant == variant);
     let both = |series: &Series| has(series, Variant::Baseline) && has(series, Variant::Candidate);
     let all = run.series.iter().enumerate();
-    all.filter(|(_, series)| both(series)).map(|(index, _)| index).collect()
+    all.filter(|(_, series)| both(series))
+        .map(|(index, _)| (index, Metric::ServerCpu))
+        .collect()
 }
 
 /// The command that repeats a run, for its record.

@@ -664,6 +664,63 @@ fn samples_name_the_function_that_makes_the_engine_do_more() {
     );
 }
 
+/// The CPU time is the same; only the switches away from the thread, with its stack, see where it waits.
+#[test]
+fn a_wait_is_named_with_its_call_where_requests_take_longer_without_more_cpu_time() {
+    let rested = "return JSON.stringify(rested({ sum, lines }))\n}\n\nfunction rested (value) {\n  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)\n  return value";
+    let base = edited(NODE, &[("return JSON.stringify({ sum, lines })", rested)]);
+    let bench = shop("shop.js", &base)
+        .scenario("ask", "connections = 4, duration = \"400ms\"")
+        .commit("edited")
+        .file("shop.js", &edited(&base, &[("0, 0, 1)", "0, 0, 3)")]));
+    let folder = bench.path("out");
+    let out = folder.display().to_string();
+    let ended = bench.run(&[
+        "run",
+        "--baseline",
+        "HEAD",
+        "--only",
+        "timings",
+        "--rounds",
+        "10",
+        "--budget",
+        "20s",
+        "--out",
+        &out,
+    ]);
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    let read = |name: &str| -> Value {
+        serde_json::from_slice(&std::fs::read(run_folder(&folder).join(name)).unwrap()).unwrap()
+    };
+    let (run, comparison) = (read("run.json"), read("comparison.json"));
+    assert_fits("run.v1.schema.json", &run);
+    assert_fits("comparison.v2.schema.json", &comparison);
+    let (sampled, series) = (&run["series"][0]["sampled"], &comparison["series"][0]);
+    assert_eq!(sampled["metric"], "latency_p50", "{}", ended.stderr);
+    let first = &series["functions"][0];
+    let name = first["function"].as_str().unwrap_or_default();
+    assert!(
+        name.contains("Wait") && name.ends_with(" by rested"),
+        "{sampled:#} {series:#}"
+    );
+    let longer = first["candidate"].as_f64().unwrap() - first["baseline"].as_f64().unwrap();
+    assert!((1e6..4e6).contains(&longer), "{longer} {sampled:#}");
+    assert_eq!(
+        (&first["source"]["file"], &first["source"]["line"]),
+        (&"shop.js".into(), &json!(31))
+    );
+    assert!(
+        ended.stdout.contains(" more per request (") && ended.stdout.contains(name),
+        "{}",
+        ended.stdout
+    );
+    let metrics = series["metrics"].as_array().unwrap();
+    let explained = metrics.iter().find(|one| one["metric"] == first["metric"]).unwrap();
+    let picture = run_folder(&folder).join(explained["flame_graph"].as_str().unwrap());
+    let picture = std::fs::read_to_string(picture).unwrap();
+    assert!(picture.contains("sampled ns per 1,000 requests") && picture.contains("rested"));
+}
+
 #[test]
 fn an_interpreter_without_frame_pointers_is_not_sampled_in_vain() {
     let bench = shop("shop.py", PYTHON)

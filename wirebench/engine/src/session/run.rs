@@ -95,8 +95,8 @@ pub struct RunSpec<'a> {
     pub budget: Duration,
     /// Plans the second stage.
     pub second_stage: SecondStage<'a>,
-    /// The series, by index, whose functions are sampled after the last stage.
-    pub sampled: &'a dyn Fn(&Run) -> Vec<usize>,
+    /// The series, by index, whose functions are sampled after the last stage, and for what; see [`Session::sample`].
+    pub sampled: &'a dyn Fn(&Run) -> Vec<(usize, Metric)>,
 }
 
 /// A requested side, which is not checked out or built yet.

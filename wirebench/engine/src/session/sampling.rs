@@ -1,8 +1,9 @@
-//! Samples where both sides of a series spend CPU time, function by function, in rounds of their own: perf stops a server many
-//! times a second, so that rounds under it are no measurement of its speed.
+//! Samples where both sides of a series spend CPU time, or wait, function by function, in rounds of their own: perf stops a server
+//! many times a second, so that rounds under it are no measurement of its speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use log::Level;
 use regex::Regex;
 
 use crate::count::profile::Tree;
-use crate::count::profile::perf::{CpuTime, NO_SYMBOL, PerfReader, SampledFunction};
+use crate::count::profile::perf::{NO_SYMBOL, PerfReader, SampledFunction};
 use crate::count::work;
 use crate::measure::error::{MeasureError, written};
 use crate::measure::process::Ending;
@@ -20,6 +21,7 @@ use crate::session::Session;
 use wirebench_declare::plan::{Slot, Stretch, pairs};
 use wirebench_declare::span::nanos;
 use wirebench_record::counts::Source;
+use wirebench_record::metric::Metric;
 use wirebench_record::run::{RoundStatus, Sampled, SampledFunction as Recorded, SampledSides, Variant};
 
 const SIDES: [Variant; 2] = [Variant::Baseline, Variant::Candidate];
@@ -31,8 +33,10 @@ const NEEDED: u32 = 7;
 const SPARE: usize = 4;
 /// After this time no new pair of a series begins.
 const AT_MOST: Duration = Duration::from_secs(120);
-/// Samples per second of CPU time: a prime, so that they keep no step with timers.
-const FREQUENCY: u32 = 997;
+/// CPU time, samples per second: a prime, so that they keep no step with timers. Each has a copy of the top of the stack, B.
+const CPU_EVENTS: &str = "-e cpu-clock -F 997 --call-graph dwarf,16384";
+/// Waiting: each switch away from a thread, and each switch back.
+const SWITCH_EVENTS: &str = "-e context-switches -c 1 --call-graph dwarf,4096 --switch-events";
 /// Functions with a smaller share on both sides are not recorded.
 const LEAST_SHARE: f64 = 0.005;
 /// How long a server may take to end after SIGTERM, when a JVM writes its map, and perf after it.
@@ -44,12 +48,21 @@ const STAGE: u32 = 3;
 const NO_OWN_FUNCTION: &str = "perf sees none of the project's own: an interpreter without frame pointers (Python), \
     or a program without debug information";
 
-/// The CPU time of one round, ns per request, of each function by line.
-type RoundTime = BTreeMap<SampledFunction, BTreeMap<u32, f64>>;
+/// One round.
+#[derive(Default)]
+struct SampledRound {
+    /// ns per request, of each function by line.
+    time: BTreeMap<SampledFunction, BTreeMap<u32, f64>>,
+    /// ns per request, of each call stack.
+    stacks: BTreeMap<String, f64>,
+    /// ns per request: the CPU time of all functions, or the latency that holds all waiting.
+    whole: f64,
+}
 
 impl Session<'_> {
-    /// Samples the series with these indices, and records the functions of both sides. What cannot be sampled is told.
-    pub(super) fn sample(&mut self, series: &[usize]) {
+    /// Samples the series with these indices, and records the functions of both sides: those that take CPU time
+    /// ([`Metric::ServerCpu`]), or those that wait ([`Metric::LatencyP50`]). What cannot be sampled is told.
+    pub(super) fn sample(&mut self, series: &[(usize, Metric)]) {
         let harness = &self.setup.prepared.harness;
         if series.is_empty() || harness.host.is_some() || harness.driver_host.is_some() {
             return;
@@ -63,13 +76,13 @@ impl Session<'_> {
             return;
         };
         let began = Instant::now();
-        for index in series {
+        for (index, metric) in series {
             let id = &self.setup.series[*index].id;
             self.progress.log(
                 Level::Info,
                 &format!("sampling the functions of {id}, {PAIRS} rounds of each side"),
             );
-            match self.sampled(*index, &perf) {
+            match self.sampled(*index, *metric, &perf) {
                 Ok(sampled) => self.recorder.run.series[*index].sampled = Some(sampled),
                 Err(MeasureError::Interrupted) => break,
                 Err(why) => self
@@ -80,7 +93,7 @@ impl Session<'_> {
         self.recorder.run.spent.sample_ns = nanos(began.elapsed());
     }
 
-    fn sampled(&mut self, index: usize, perf: &Path) -> Result<Sampled, MeasureError> {
+    fn sampled(&mut self, index: usize, metric: Metric, perf: &Path) -> Result<Sampled, MeasureError> {
         let stretch = Stretch {
             series: &[(index, SIDES.to_vec())],
             rounds: u32::try_from(PAIRS + SPARE).expect("a few"),
@@ -97,23 +110,24 @@ impl Session<'_> {
             let side = self.setup.side(variant);
             Tree::of(side.repository.as_deref()).or(Some(self.setup.prepared.harness.root))
         });
-        let mut readers = [0, 1].map(|side| PerfReader::new(&trees[side], &frames, &counted[side]));
-        let mut rounds: Vec<[RoundTime; 2]> = Vec::new();
+        let mut readers = [0, 1].map(|side| PerfReader::new(metric, &trees[side], &frames, &counted[side]));
+        let mut rounds: Vec<[SampledRound; 2]> = Vec::new();
         let mut failed = None;
         let began = Instant::now();
         for pair in slots.chunks(SIDES.len()) {
             if rounds.len() == PAIRS || began.elapsed() > AT_MOST {
                 break;
             }
-            let mut both = [RoundTime::new(), RoundTime::new()];
+            let mut both = [SampledRound::default(), SampledRound::default()];
             let measured = pair.iter().try_for_each(|slot| {
                 let side = usize::from(slot.variant == Variant::Candidate);
-                both[side] = self.sample_round(*slot, perf, &mut readers[side])?;
+                both[side] = self.sample_round(*slot, metric, perf, &mut readers[side])?;
                 Ok(())
             });
-            let has_own = || both.iter().flat_map(BTreeMap::keys).any(|(_, file)| file.is_some());
+            let mut functions = both.iter().flat_map(|side| side.time.keys());
+            let is_blind = metric == Metric::ServerCpu && !functions.any(|(_, file)| file.is_some());
             match measured {
-                Ok(()) if rounds.is_empty() && !has_own() => {
+                Ok(()) if rounds.is_empty() && is_blind => {
                     return Err(NO_OWN_FUNCTION.to_owned().into());
                 }
                 Ok(()) if rounds.is_empty() && too_slow(began.elapsed()) => {
@@ -131,8 +145,35 @@ impl Session<'_> {
         }
         match failed {
             Some(why) if rounds.is_empty() => Err(why),
-            _ => Ok(recorded(&rounds)),
+            _ => Ok(Sampled {
+                stacks: written(&self.recorder.folder, self.write_stacks(index, metric, &rounds))?,
+                ..recorded(metric, &rounds)
+            }),
         }
+    }
+
+    /// Writes the folded call stacks of both sides, means over the rounds, ns per 1,000 requests.
+    fn write_stacks(
+        &self,
+        index: usize,
+        metric: Metric,
+        rounds: &[[SampledRound; 2]],
+    ) -> io::Result<BTreeMap<Variant, String>> {
+        let folder = format!("sampled/{}", self.setup.series[index].id);
+        fs::create_dir_all(self.recorder.folder.join(&folder))?;
+        let mut files = BTreeMap::new();
+        for (side, variant) in SIDES.into_iter().enumerate() {
+            let mut stacks: BTreeMap<&str, f64> = BTreeMap::new();
+            for (stack, ns) in rounds.iter().flat_map(|pair| &pair[side].stacks) {
+                *stacks.entry(stack).or_default() += ns * 1000.0 / rounds.len() as f64;
+            }
+            let lines = stacks.into_iter().filter(|(_, ns)| *ns >= 1.0);
+            let lines: String = lines.map(|(stack, ns)| format!("{stack} {ns:.0}\n")).collect();
+            let file = format!("{folder}/{}.{}.folded", variant.name(), metric.name());
+            fs::write(self.recorder.folder.join(&file), lines)?;
+            files.insert(variant, file);
+        }
+        Ok(files)
     }
 
     /// Where the functions are that were counted of the server of a series, by name.
@@ -147,7 +188,13 @@ impl Session<'_> {
     }
 
     /// One round under perf, of a server that was started for it.
-    fn sample_round(&mut self, slot: Slot, perf: &Path, reader: &mut PerfReader) -> Result<RoundTime, MeasureError> {
+    fn sample_round(
+        &mut self,
+        slot: Slot,
+        metric: Metric,
+        perf: &Path,
+        reader: &mut PerfReader,
+    ) -> Result<SampledRound, MeasureError> {
         let (load, warmup_requests) = self.load_of(slot.series)?;
         let mut series = self.setup.series[slot.series].clone();
         series.load = load;
@@ -166,7 +213,7 @@ impl Session<'_> {
         }
         let data = folder.join("perf.data");
         if let Some(command) = side.programs.get_mut(&server.name) {
-            *command = under_perf(perf, &data, command);
+            *command = under_perf(perf, metric, &data, command);
         }
         let mut target = harness.start(&side, &server, &folder)?;
         let request = harness.request(&series, &target)?;
@@ -182,14 +229,29 @@ impl Session<'_> {
                 .unwrap_or_else(|| "a round without good answers".into())
                 .into());
         }
-        let time = reader.read(&data, &within)?;
-        if time.total_ns == 0 {
+        let read = reader.read(&data, &within)?;
+        let share = |ns: u64| ns as f64 / requests as f64;
+        let lines = |lines: BTreeMap<u32, u64>| lines.into_iter().map(|(line, ns)| (line, share(ns))).collect();
+        let functions = read.by_function.into_iter();
+        let time: BTreeMap<_, BTreeMap<u32, f64>> = functions
+            .map(|(function, by_line)| (function, lines(by_line)))
+            .collect();
+        let whole = match metric {
+            Metric::ServerCpu => time.values().flat_map(BTreeMap::values).sum(),
+            _ => round.latency_ns.map_or(0.0, |latency| latency.p50 as f64),
+        };
+        if whole <= 0.0 {
             return Err("perf took no sample".to_owned().into());
         }
         if !self.setup.keep_raw {
             let _ = fs::remove_dir_all(&folder);
         }
-        Ok(per_request(&time, requests))
+        let stacks = read.by_stack.into_iter().map(|(stack, ns)| (stack, share(ns)));
+        Ok(SampledRound {
+            time,
+            stacks: stacks.collect(),
+            whole,
+        })
     }
 }
 
@@ -199,39 +261,31 @@ fn too_slow(pair: Duration) -> bool {
 }
 
 /// The command that runs a server's command under perf.
-fn under_perf(perf: &Path, data: &Path, command: &[String]) -> Vec<String> {
+fn under_perf(perf: &Path, metric: Metric, data: &Path, command: &[String]) -> Vec<String> {
     let [perf, data] = [perf, data].map(|path| path.to_string_lossy().into_owned());
-    let record = format!("record -q -k CLOCK_MONOTONIC -e cpu-clock -F {FREQUENCY} -g -o");
+    let events = if metric == Metric::ServerCpu {
+        CPU_EVENTS
+    } else {
+        SWITCH_EVENTS
+    };
+    let record = format!("record -q -k CLOCK_MONOTONIC {events} -o");
     let options = record.split(' ').map(str::to_owned);
     let words = std::iter::once(perf).chain(options).chain([data, "--".to_owned()]);
     words.chain(command.iter().cloned()).collect()
 }
 
-fn per_request(time: &CpuTime, requests: u64) -> RoundTime {
-    let share = |ns: u64| ns as f64 / requests as f64;
-    let functions = time.by_function.iter();
-    functions
-        .map(|(function, lines)| {
-            (
-                function.clone(),
-                lines.iter().map(|(line, ns)| (*line, share(*ns))).collect(),
-            )
-        })
-        .collect()
-}
-
 /// The record of pairs of rounds.
-fn recorded(rounds: &[[RoundTime; 2]]) -> Sampled {
-    let sides = |time: &dyn Fn(&RoundTime) -> f64| {
+fn recorded(metric: Metric, rounds: &[[SampledRound; 2]]) -> Sampled {
+    let sides = |time: &dyn Fn(&SampledRound) -> f64| {
         let [baseline, candidate] = [0, 1].map(|side: usize| rounds.iter().map(|pair| time(&pair[side])).collect());
         SampledSides { baseline, candidate }
     };
-    let whole = sides(&|round| round.values().flat_map(BTreeMap::values).sum());
+    let whole = sides(&|round| round.whole);
     let share = |part: &[f64], whole: &[f64]| part.iter().sum::<f64>() / whole.iter().sum::<f64>();
-    let all: BTreeSet<&SampledFunction> = rounds.iter().flatten().flat_map(BTreeMap::keys).collect();
+    let all: BTreeSet<&SampledFunction> = rounds.iter().flatten().flat_map(|round| round.time.keys()).collect();
     let named = all.into_iter().filter(|(name, _)| name != NO_SYMBOL);
     let functions = named.filter_map(|function| {
-        let time = sides(&|round| round.get(function).map_or(0.0, |lines| lines.values().sum()));
+        let time = sides(&|round| round.time.get(function).map_or(0.0, |lines| lines.values().sum()));
         let most = share(&time.baseline, &whole.baseline).max(share(&time.candidate, &whole.candidate));
         (most >= LEAST_SHARE).then(|| Recorded {
             function: function.0.clone(),
@@ -240,16 +294,18 @@ fn recorded(rounds: &[[RoundTime; 2]]) -> Sampled {
         })
     });
     Sampled {
+        metric,
         functions: functions.collect(),
         whole,
+        stacks: BTreeMap::new(),
     }
 }
 
 /// The line of a function on which most of its time was spent, on the candidate if it has the function.
-fn line(rounds: &[[RoundTime; 2]], function: &SampledFunction) -> u32 {
+fn line(rounds: &[[SampledRound; 2]], function: &SampledFunction) -> u32 {
     let of_side = |side: usize| {
         let mut lines: BTreeMap<u32, f64> = BTreeMap::new();
-        for (line, ns) in rounds.iter().filter_map(|pair| pair[side].get(function)).flatten() {
+        for (line, ns) in rounds.iter().filter_map(|pair| pair[side].time.get(function)).flatten() {
             *lines.entry(*line).or_default() += ns;
         }
         lines.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))

@@ -314,7 +314,8 @@ fn work(change: WorkChange, place: &str) -> Result<WorkChange, Refusal> {
 }
 
 fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refusal> {
-    if !change.metric.is_counted_by_name() && change.metric != Metric::ServerCpu {
+    let is_sampled = change.metric == Metric::ServerCpu || change.metric.is_of_waiting();
+    if !change.metric.is_counted_by_name() && !is_sampled {
         refuse!("{place}.metric: is not known by function");
     }
     let costs = [change.baseline, change.candidate];

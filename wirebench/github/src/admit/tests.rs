@@ -116,7 +116,7 @@ fn what_this_program_would_not_write_is_refused_by_its_place() {
         ("/series/0/metrics/0/p_worse", 2.0.into()),
         ("/series/0/metrics/0/stage", 9.into()),
         ("/series/0/metrics/0/kept", 9.into()),
-        ("/series/0/functions/0/metric", "throughput".into()),
+        ("/series/0/functions/0/metric", "peak_rss".into()),
         ("/series/0/functions/0/candidate", (-1.0).into()),
         ("/series/0/metrics/1/metric", "instructions".into()),
     ] {

@@ -1,5 +1,7 @@
-//! What explains a change of CPU time per request: functions whose sampled time changed, and processes behind the server. They name
-//! a cause, and never change a verdict.
+//! What explains a change of time per request: functions whose sampled CPU time or waiting changed, and processes behind the server.
+//! They name a cause, and never change a verdict.
+
+use std::collections::BTreeMap;
 
 use crate::compare::cell::{pairs, per_request};
 use crate::compare::{Rules, paired};
@@ -13,30 +15,62 @@ use wirebench_stats::mann_whitney::{Level, differ, shift};
 const LISTED: usize = 10;
 /// A change of a smaller share of the whole CPU time is not listed.
 const LEAST_SHARE: f64 = 0.01;
+/// A slowdown of more than so many times the change of CPU time is one of waiting.
+const WAITS_BEYOND: f64 = 2.0;
 /// Series whose functions are sampled, at most.
 const SERIES: usize = 2;
 /// A count names the cause only if one of the project's functions carries this part of the change.
 const CARRIES_AT_LEAST: f64 = 0.1;
 
-/// The series whose CPU time got worse, or may have, for a reason that no count names, by index, those with the largest change first.
-pub fn worth_sampling(run: &Run, rules: &Rules) -> Vec<usize> {
+/// The series, by index, those with the largest change first, whose CPU time got worse, or may have, for a reason that no count names
+/// ([`Metric::ServerCpu`]), or that are slower by more than CPU time explains, so that they wait ([`Metric::LatencyP50`]).
+pub fn worth_sampling(run: &Run, rules: &Rules) -> Vec<(usize, Metric)> {
     let Ok(comparison) = paired(run, rules) else {
         return Vec::new();
     };
-    let effect = |series: &ComparedSeries| {
-        let cpu = series.metrics.iter().find(|one| one.metric == Metric::ServerCpu)?;
-        let is_open = cpu.verdict == Verdict::Inconclusive && cpu.effect_low_percent.is_some_and(|low| low > 0.0);
-        let may_be_sleeps = matches!(cpu.reason, MetricReason::SleepsDiffer { .. });
-        cpu.effect_percent
-            .filter(|_| cpu.verdict == Verdict::Regressed || is_open || may_be_sleeps)
-    };
-    let mut worse: Vec<(usize, f64)> = (comparison.series.iter().enumerate())
-        .filter(|(_, series)| !is_named(&comparison, series))
-        .filter_map(|(index, series)| Some((index, effect(series)?)))
+    let mut worse: Vec<_> = (comparison.series.iter().enumerate())
+        .filter_map(|(index, series)| Some((index, wanted(series)?)))
+        .filter(|(index, (metric, _))| {
+            *metric != Metric::ServerCpu || !is_named(&comparison, &comparison.series[*index])
+        })
         .collect();
-    worse.sort_by(|one, other| other.1.total_cmp(&one.1));
+    worse.sort_by(|(_, (_, one)), (_, (_, other))| other.total_cmp(one));
     worse.truncate(SERIES);
-    worse.into_iter().map(|(index, _)| index).collect()
+    worse.into_iter().map(|(index, (metric, _))| (index, metric)).collect()
+}
+
+/// What explains that a series got worse, and by how many percent it did.
+fn wanted(series: &ComparedSeries) -> Option<(Metric, f64)> {
+    match (cpu_effect(series), slowdown(series)) {
+        (None, slowdown) => Some((Metric::LatencyP50, slowdown?)),
+        (Some(cpu), Some(slowdown)) if slowdown > WAITS_BEYOND * cpu => Some((Metric::LatencyP50, slowdown)),
+        (Some(cpu), _) => Some((Metric::ServerCpu, cpu)),
+    }
+}
+
+/// By how many percent the CPU time of a series got worse, or may have.
+fn cpu_effect(series: &ComparedSeries) -> Option<f64> {
+    let cpu = series.metrics.iter().find(|one| one.metric == Metric::ServerCpu)?;
+    let is_open = cpu.verdict == Verdict::Inconclusive && cpu.effect_low_percent.is_some_and(|low| low > 0.0);
+    let may_be_sleeps = matches!(cpu.reason, MetricReason::SleepsDiffer { .. });
+    cpu.effect_percent
+        .filter(|_| cpu.verdict == Verdict::Regressed || is_open || may_be_sleeps)
+}
+
+/// By how many percent a request in the middle, or by the throughput, takes longer; 0 if only the slowest do, `None` if none does.
+fn slowdown(series: &ComparedSeries) -> Option<f64> {
+    let slower = slower_metrics(&series.metrics).map(|one| match one.metric {
+        Metric::LatencyP99 => 0.0,
+        Metric::Throughput => one.effect_percent.map_or(0.0, |effect| 1e4 / (100.0 + effect) - 100.0),
+        _ => one.effect_percent.unwrap_or(0.0),
+    });
+    slower.max_by(f64::total_cmp)
+}
+
+fn slower_metrics(metrics: &[ComparedMetric]) -> impl Iterator<Item = &ComparedMetric> {
+    metrics
+        .iter()
+        .filter(|one| one.metric.is_of_waiting() && one.verdict == Verdict::Regressed)
 }
 
 /// Whether a count of the same server says which of the project's own functions costs more. In Go they are counted without the
@@ -56,17 +90,24 @@ fn is_named(comparison: &Comparison, series: &ComparedSeries) -> bool {
     })
 }
 
-/// What explains a change of CPU time: the functions whose sampled time changed, and the processes behind the server (a database)
-/// whose own did; these go first if they carry most of it. `metrics` are those of the series.
+/// What explains a change of time: the functions whose sampled time changed, and the processes behind the server (a database) whose
+/// CPU time did; these go first if they carry most of it. `metrics` are those of the series. What it waits for is told of the first
+/// metric that got worse.
 pub(super) fn causes(series: &Series, stage: u32, metrics: &[ComparedMetric]) -> Vec<FunctionChange> {
     let mut causes = series.sampled.as_ref().map(functions).unwrap_or_default();
+    if let Some(slower) = slower_metrics(metrics).next() {
+        let waits = causes.iter_mut().filter(|cause| cause.metric.is_of_waiting());
+        waits.for_each(|wait| wait.metric = slower.metric);
+    }
     let cpu = metrics.iter().find(|one| one.metric == Metric::ServerCpu);
     let Some(cpu) = cpu.filter(|cpu| cpu.verdict != Verdict::Unchanged) else {
         return causes;
     };
     let processes = functions(&Sampled {
+        metric: Metric::ServerCpu,
         whole: sides(series, stage, |round| Some(round.server_cpu_ns?.total())),
         functions: processes(series, stage),
+        stacks: BTreeMap::new(),
     });
     let change = cpu
         .candidate
@@ -108,7 +149,7 @@ fn functions(sampled: &Sampled) -> Vec<FunctionChange> {
         let difference = shift(&one.time.baseline, &one.time.candidate)?.estimate;
         let baseline = mean(&one.time.baseline);
         (difference.abs() >= LEAST_SHARE * whole).then(|| FunctionChange {
-            metric: Metric::ServerCpu,
+            metric: sampled.metric,
             function: one.function.clone(),
             baseline,
             candidate: (baseline + difference).max(0.0),
@@ -150,7 +191,13 @@ mod tests {
             baseline: vec![1000.0; rounds],
             candidate: vec![1000.0; rounds],
         };
-        let changes = super::functions(&Sampled { whole, functions });
+        let metric = Metric::ServerCpu;
+        let changes = super::functions(&Sampled {
+            metric,
+            whole,
+            functions,
+            stacks: BTreeMap::new(),
+        });
         let names = changes.into_iter().map(|one| (one.function, one.share_percent > 0.0));
         names.collect()
     }
@@ -203,6 +250,28 @@ mod tests {
             function.candidate = function.baseline + part * change;
             assert_eq!(is_named(&comparison, &comparison.series[0]), named, "{part} {own}");
         }
+    }
+
+    #[test]
+    fn what_is_slower_by_more_than_its_cpu_time_explains_waits() {
+        let worst = |effects: &[(Metric, f64)]| {
+            let mut series = wirebench_testing::golden("regressed").series.swap_remove(0);
+            for metric in &mut series.metrics {
+                let effect = effects.iter().find(|(of, _)| *of == metric.metric);
+                metric.verdict = effect.map_or(Verdict::Unchanged, |_| Verdict::Regressed);
+                metric.effect_percent = Some(effect.map_or(0.0, |(_, percent)| *percent));
+            }
+            wanted(&series).map(|(metric, _)| metric)
+        };
+        use Metric::{LatencyP50, LatencyP99, ServerCpu, Throughput};
+        assert_eq!(worst(&[]), None);
+        assert_eq!(worst(&[(LatencyP50, 30.0)]), Some(LatencyP50));
+        assert_eq!(worst(&[(LatencyP99, 30.0)]), Some(LatencyP50));
+        assert_eq!(
+            worst(&[(ServerCpu, 30.0), (LatencyP50, 40.0), (LatencyP99, 90.0)]),
+            Some(ServerCpu)
+        );
+        assert_eq!(worst(&[(ServerCpu, 10.0), (Throughput, -40.0)]), Some(LatencyP50));
     }
 
     proptest! {

@@ -1,5 +1,5 @@
-//! Flame graphs of a counted metric as SVG: baseline, candidate, and the difference of the two. Each opens from disk in a
-//! browser: point at a frame to see its figure, click it to zoom in.
+//! Flame graphs of a counted metric or of sampled time as SVG: baseline, candidate, and the difference of the two. Each opens from
+//! disk in a browser: point at a frame to see its figure, click it to zoom in.
 
 use std::fs;
 use std::io;
@@ -25,7 +25,7 @@ pub struct Flames {
 }
 
 /// Draws the three graphs of a metric of a series into `folder`/flames/`series`/. The stacks are folded: a line for each,
-/// `outer;inner 123`, in whole units of the metric per 1,000 requests.
+/// `outer;inner 123`, in whole units of the metric per 1,000 requests; of a timed metric, sampled ns.
 ///
 /// # Errors
 /// If the series' name is not valid as the name of a folder, the stacks have no line of that form, or a file cannot be written.
@@ -46,7 +46,8 @@ pub fn write(folder: &Path, series: &str, metric: Metric, baseline: &str, candid
     fs::create_dir_all(folder.join(FOLDER).join(series))?;
     let draw = |what: &str, about: &str, stacks: &str| {
         let relative = format!("{FOLDER}/{series}/{}-{what}.svg", metric.name());
-        let unit = format!("{} per 1,000 requests", metric.unit());
+        let unit = if metric.is_timed() { "sampled ns" } else { metric.unit() };
+        let unit = format!("{unit} per 1,000 requests");
         let mut options = Options::default();
         options.title = format!("{series}: {}, {what}", metric.label());
         options.subtitle = Some(format!("{unit}; {about}"));

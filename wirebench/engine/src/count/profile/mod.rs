@@ -16,6 +16,8 @@ mod stacks;
 pub mod strace;
 mod symbols;
 mod tree;
+mod unwind;
+mod waits;
 mod wrappers;
 
 pub use frame::{Frame, Origin, Rule};

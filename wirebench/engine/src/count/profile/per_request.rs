@@ -217,7 +217,7 @@ impl PerRequest {
 }
 
 /// A name that does not break the lines of folded stacks.
-fn folded_name(name: &str) -> String {
+pub(super) fn folded_name(name: &str) -> String {
     name.replace(|c: char| c == ';' || c.is_control(), ":")
 }
 

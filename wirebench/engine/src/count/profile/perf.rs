@@ -1,7 +1,8 @@
-//! Reads what `perf record` wrote of a server run: the CPU time of its functions, sampled.
+//! Reads what `perf record` wrote of a server run: the CPU time of its functions, sampled, or the time that its threads waited.
 //!
 //! A sample belongs to the innermost of the project's own functions on its stack, however deep the code is that it calls; without
 //! one, to the function that ran. Code that was made at run time has its names in `/tmp/perf-PID.map`.
+//! A thread waits from the switch away from it to the switch back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -10,19 +11,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use linux_perf_data::linux_perf_event_reader::{EventRecord, SampleRecord};
+use linux_perf_data::linux_perf_event_reader::{ContextSwitchRecord, EventRecord, SampleRecord, TaskWasPreempted};
 use linux_perf_data::{PerfFileReader, PerfFileRecord};
 use regex::Regex;
 
+use crate::count::profile::per_request::folded_name;
 use crate::count::profile::symbols::{Symbols, is_system};
 use crate::count::profile::tree::Tree;
+use crate::count::profile::unwind::{UnwindTables, Unwinder};
+use crate::count::profile::waits;
 use crate::count::work::is_others;
 use wirebench_record::counts::Source;
-
-/// Addresses from here on are marks in a call chain, not code (`PERF_CONTEXT_MAX` in `linux/perf_event.h`).
-const MARKS_FROM: u64 = 4096_u64.wrapping_neg();
-/// What follows this mark is code of the program (`PERF_CONTEXT_USER`); before it, code of the kernel.
-const USER: u64 = 512_u64.wrapping_neg();
+use wirebench_record::metric::Metric;
 
 /// The name of all code without a name.
 pub const NO_SYMBOL: &str = "(no symbol)";
@@ -30,13 +30,13 @@ pub const NO_SYMBOL: &str = "(no symbol)";
 /// A function, and its file in the repository if it is the project's own.
 pub type SampledFunction = (String, Option<String>);
 
-/// The CPU time of a server run.
+/// The sampled time of a server run, ns.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct CpuTime {
-    /// Of all functions together, ns.
-    pub total_ns: u64,
-    /// Of each function by line (0 where it is not known), ns.
+pub struct SampledTime {
+    /// Of each function by line (0 where it is not known).
     pub by_function: HashMap<SampledFunction, BTreeMap<u32, u64>>,
+    /// Of each call stack, `outermost;…;innermost`.
+    pub by_stack: BTreeMap<String, u64>,
 }
 
 /// What runs at an address.
@@ -45,6 +45,14 @@ struct Code {
     name: Option<String>,
     /// The project's own function, with its file and line.
     own: Option<(String, Source)>,
+}
+
+impl Code {
+    /// The name in a call stack.
+    fn known_as(&self) -> &str {
+        let own = self.own.as_ref().map(|(name, _)| name);
+        own.or(self.name.as_ref()).map_or(NO_SYMBOL, String::as_str)
+    }
 }
 
 /// A part of a file in the address space of a process.
@@ -57,6 +65,8 @@ struct Mapping {
 
 /// Reads the profiles of one side: its programs are opened once.
 pub struct PerfReader<'a> {
+    /// CPU time, or else waiting.
+    metric: Metric,
     /// Which sources are the project's own.
     tree: &'a Tree,
     /// How runtimes name functions whose code they make; see [`wirebench_declare::runtime::UnderPerf`].
@@ -64,17 +74,20 @@ pub struct PerfReader<'a> {
     /// Where functions are that were counted, by name.
     counted: &'a BTreeMap<String, Source>,
     files: HashMap<Rc<str>, Option<Symbols>>,
+    tables: UnwindTables,
     known: HashMap<(Rc<str>, u64), Rc<Code>>,
 }
 
 impl<'a> PerfReader<'a> {
     /// A reader that has opened nothing yet.
-    pub fn new(tree: &'a Tree, frames: &'a [Regex], counted: &'a BTreeMap<String, Source>) -> Self {
+    pub fn new(metric: Metric, tree: &'a Tree, frames: &'a [Regex], counted: &'a BTreeMap<String, Source>) -> Self {
         Self {
+            metric,
             tree,
             frames,
             counted,
             files: HashMap::new(),
+            tables: UnwindTables::default(),
             known: HashMap::new(),
         }
     }
@@ -83,31 +96,61 @@ impl<'a> PerfReader<'a> {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn read(&mut self, file: &Path, within: &Range<u64>) -> Result<CpuTime, String> {
+    pub fn read(&mut self, file: &Path, within: &Range<u64>) -> Result<SampledTime, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("{}: cannot be read: {error}", file.display());
         let opened = File::open(file).map_err(|error| wrong(&error))?;
         let reader = PerfFileReader::parse_file(BufReader::new(opened)).map_err(|error| wrong(&error))?;
         let (mut perf_file, mut records) = (reader.perf_file, reader.record_iter);
         let mut processes: HashMap<i32, Process> = HashMap::new();
-        let mut time = CpuTime::default();
+        let mut time = SampledTime::default();
+        let mut asleep: HashMap<i32, (u64, Option<SampledPlace>)> = HashMap::new();
         while let Some(record) = records.next_record(&mut perf_file).map_err(|error| wrong(&error))? {
             let PerfFileRecord::EventRecord { record, .. } = record else {
                 continue;
             };
             match record.parse().map_err(|error| wrong(&error))? {
                 EventRecord::Mmap2(map) => {
-                    let path = String::from_utf8_lossy(&map.path.as_slice()).into();
+                    let path: Rc<str> = String::from_utf8_lossy(&map.path.as_slice()).into();
                     let (end, offset) = (map.address.saturating_add(map.length), map.page_offset);
                     let process = processes.entry(map.pid).or_default();
                     process.mappings.insert(map.address, Mapping { end, offset, path });
+                    process.unwinder = None;
                 }
                 EventRecord::Fork(fork) if fork.pid != fork.ppid => {
                     let mappings = processes.get(&fork.ppid).map(|parent| parent.mappings.clone());
                     processes.entry(fork.pid).or_default().mappings = mappings.unwrap_or_default();
                 }
                 EventRecord::Sample(sample) => {
-                    if let (Some(pid), true) = (sample.pid, sample.timestamp.is_some_and(|at| within.contains(&at))) {
-                        self.add(&sample, processes.entry(pid).or_default(), pid, &mut time);
+                    let Some((pid, at)) = sample.pid.zip(sample.timestamp).filter(|(_, at)| within.contains(at)) else {
+                        continue;
+                    };
+                    let process = processes.entry(pid).or_default();
+                    let stack = self.stack_of(&sample, process);
+                    let place = self.place(stack, process, pid);
+                    if self.metric == Metric::ServerCpu {
+                        add(&mut time, place, sample.period.unwrap_or(0));
+                    } else if let Some(tid) = sample.tid {
+                        asleep.insert(tid, (at, place));
+                    }
+                }
+                EventRecord::ContextSwitch(switch) => {
+                    let common = record.common_data().map_err(|error| wrong(&error))?;
+                    let Some((tid, at)) = common.tid.zip(common.timestamp) else {
+                        continue;
+                    };
+                    match switch {
+                        ContextSwitchRecord::Out {
+                            preempted: TaskWasPreempted::No,
+                            ..
+                        } => {}
+                        ContextSwitchRecord::Out { .. } => {
+                            asleep.remove(&tid);
+                        }
+                        ContextSwitchRecord::In { .. } => {
+                            if let Some((since, place)) = asleep.remove(&tid).filter(|_| within.contains(&at)) {
+                                add(&mut time, place, at.saturating_sub(since));
+                            }
+                        }
                     }
                 }
                 _ => {}
@@ -119,32 +162,43 @@ impl<'a> PerfReader<'a> {
         Ok(time)
     }
 
-    fn add(&mut self, sample: &SampleRecord, process: &mut Process, pid: i32, time: &mut CpuTime) {
-        let chain = sample.callchain.iter();
-        let chain = chain.flat_map(|chain| (0..chain.len()).filter_map(|place| chain.get(place)));
-        let mut is_user = false;
-        let mut addresses = Vec::new();
-        for address in chain {
-            if address >= MARKS_FROM {
-                is_user = address == USER;
-            } else if is_user {
-                // All but the first return to the instruction behind the call.
-                addresses.push(address.saturating_sub(u64::from(!addresses.is_empty())));
-            }
-        }
-        let mut innermost = None;
-        let own = addresses.into_iter().find_map(|address| {
-            let code = self.code_at(address, process, pid);
-            innermost.get_or_insert_with(|| code.name.clone());
-            code.own.clone()
-        });
-        let (function, line) = match own {
-            Some((name, source)) => ((name, Some(source.file)), source.line),
-            None => ((innermost.flatten().unwrap_or_else(|| NO_SYMBOL.into()), None), 0),
+    /// The addresses of the code on a sample's stack, innermost first.
+    fn stack_of(&mut self, sample: &SampleRecord, process: &mut Process) -> Vec<u64> {
+        let Some((registers, (stack, _))) = sample.user_regs.as_ref().zip(sample.user_stack.as_ref()) else {
+            return Vec::new();
         };
-        let period = sample.period.unwrap_or(0);
-        time.total_ns += period;
-        *time.by_function.entry(function).or_default().entry(line).or_default() += period;
+        let unwinder = process.unwinder.get_or_insert_with(|| {
+            let mappings = process.mappings.iter();
+            self.tables
+                .unwinder(mappings.map(|(start, mapping)| (&mapping.path, *start..mapping.end, mapping.offset)))
+        });
+        self.tables.unwind(unwinder, registers, &stack.as_slice())
+    }
+
+    /// What the time of a sample belongs to: the innermost of the project's own functions, else the innermost of all; of waiting, the
+    /// call in which that waits, `None` if the thread waits for its next task.
+    fn place(&mut self, stack: Vec<u64>, process: &mut Process, pid: i32) -> Option<SampledPlace> {
+        let codes: Vec<Rc<Code>> = (stack.into_iter())
+            .map(|address| self.code_at(address, process, pid))
+            .collect();
+        let own = codes.iter().find_map(|code| code.own.clone());
+        let (function, source) = own.unzip();
+        let others = codes.iter().take_while(|code| code.own.is_none());
+        let name = if self.metric == Metric::ServerCpu {
+            let innermost = || codes.first()?.name.clone();
+            function.or_else(innermost).unwrap_or_else(|| NO_SYMBOL.into())
+        } else {
+            let calls: Vec<&str> = others.filter_map(|code| code.name.as_deref()).collect();
+            let call = waits::call(&calls, function.is_some())?;
+            function.map_or_else(|| call.to_owned(), |function| format!("{call} by {function}"))
+        };
+        let (file, line) = source.map(|source| (source.file, source.line)).unzip();
+        let names = codes.iter().rev().map(|code| folded_name(code.known_as()));
+        Some(SampledPlace {
+            function: (name, file),
+            line: line.unwrap_or(0),
+            stack: names.collect::<Vec<_>>().join(";"),
+        })
     }
 
     fn code_at(&mut self, address: u64, process: &mut Process, pid: i32) -> Rc<Code> {
@@ -206,11 +260,27 @@ impl<'a> PerfReader<'a> {
     }
 }
 
+/// What the time of a sample belongs to.
+struct SampledPlace {
+    function: SampledFunction,
+    line: u32,
+    stack: String,
+}
+
+fn add(time: &mut SampledTime, place: Option<SampledPlace>, ns: u64) {
+    if let Some(place) = place {
+        let lines = time.by_function.entry(place.function).or_default();
+        *lines.entry(place.line).or_default() += ns;
+        *time.by_stack.entry(place.stack).or_default() += ns;
+    }
+}
+
 /// A process of a profile.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Process {
     /// By their first address.
     mappings: BTreeMap<u64, Mapping>,
+    unwinder: Option<Unwinder>,
     made: Option<MadeCode>,
 }
 
@@ -274,7 +344,7 @@ mod tests {
         let place = ("Outer.Inner.run".to_owned(), Source::at("src/Outer.java", 7));
         let counted = BTreeMap::from([place, ("Handlers.user".to_owned(), Source::at("src/Handlers.java", 21))]);
         let tree = Tree::of(Some(folder.path()));
-        let reader = PerfReader::new(&tree, &frames, &counted);
+        let reader = PerfReader::new(Metric::ServerCpu, &tree, &frames, &counted);
         for (name, expected) in [
             (format!("JS:*copied {root}/server.js:4:16"), Some("copied server.js:4")),
             (

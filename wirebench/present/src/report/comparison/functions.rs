@@ -14,7 +14,7 @@ pub fn change(function: &FunctionChange) -> String {
     let difference = function.candidate - function.baseline;
     let sign = if difference < 0.0 { '−' } else { '+' };
     if function.metric.is_timed() {
-        let size = figure(function.metric, difference.abs());
+        let size = figure(Metric::ServerCpu, difference.abs());
         return format!("{sign}{size} per request ({} %)", signed(function.share_percent));
     }
     let unit = function.metric.unit().trim_end_matches('s');
@@ -105,14 +105,23 @@ pub(super) fn does_more(comparison: &Comparison, findings: &Findings, escape: Es
 /// The function of the project whose sampled CPU time grew most, and by how much, where a timed metric that gates is inconclusive.
 pub(super) fn costs_more(findings: &Findings, escape: Escape) -> Option<String> {
     let mut open = findings.gating_that(RowStatus::Inconclusive).flat_map(Row::functions);
-    let function = open.find(|one| one.metric.is_timed() && one.own_code && one.candidate > one.baseline)?;
-    let (name, more) = (escape.name(&function.function), function.candidate - function.baseline);
-    Some(format!(
-        "{name} costs {} more per request ({} %){}",
-        figure(function.metric, more),
-        signed(function.share_percent),
-        origin(function, escape)
-    ))
+    let function = open.find(|one| one.metric == Metric::ServerCpu && one.own_code && one.candidate > one.baseline)?;
+    let (name, place) = (escape.name(&function.function), origin(function, escape));
+    Some(format!("{name} costs {}{place}", more(function)))
+}
+
+/// What the threads of a series wait in longer, and by how much.
+fn waits_more(series: &ComparedSeries, escape: Escape) -> Option<String> {
+    let mut waits = series.functions.iter().filter(|one| one.metric.is_of_waiting());
+    let longer = waits.find(|one| one.candidate > one.baseline)?;
+    let (call, place) = (escape.name(&longer.function), origin(longer, escape));
+    Some(format!("waits {} in {call}{place}", more(longer)))
+}
+
+/// `41 µs more per request (+12 %)`.
+fn more(function: &FunctionChange) -> String {
+    let more = figure(Metric::ServerCpu, function.candidate - function.baseline);
+    format!("{more} more per request ({} %)", signed(function.share_percent))
 }
 
 /// Functions of the project that do more, then those that were edited, where a time got worse.
@@ -166,6 +175,9 @@ fn called_from(function: &FunctionChange, escape: Escape) -> String {
 /// known.
 pub(super) fn leading(row: &Row, escape: Escape) -> Option<String> {
     let metric = row.metric?;
+    if let Some(waits) = waits_more(row.series, escape).filter(|_| metric.metric.is_of_waiting()) {
+        return Some(waits);
+    }
     if row.functions().next().is_some() {
         return carrier(row.series, metric, escape);
     }
@@ -223,6 +235,7 @@ pub fn head(row: &Row, escape: Escape) -> String {
     let label = row.metric.map_or("", |metric| metric.metric.label());
     let what = match row.functions().next() {
         Some(call) if call.metric == Metric::Syscalls => "the calls whose number changed most",
+        Some(wait) if wait.metric.is_of_waiting() => "the calls in which its threads waited longer, sampled",
         Some(sampled) if sampled.metric.is_timed() => {
             "the functions whose sampled time changed most (the project's own with all other code that they call), and processes behind the server"
         }
