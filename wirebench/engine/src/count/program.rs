@@ -133,6 +133,11 @@ fn linked(program: &Path) -> (bool, bool) {
     )
 }
 
+/// Whether the Go compiler made a program.
+pub fn is_go(program: &Path) -> bool {
+    linked(program).0
+}
+
 /// The name of the interpreter that a program is, its version left out.
 fn interpreter(program: &Path) -> Option<String> {
     unversioned(program).filter(|name| INTERPRETERS.contains(&name.as_str()))

@@ -12,6 +12,7 @@ use regex::Regex;
 
 use crate::count::profile::Tree;
 use crate::count::profile::perf::{NO_SYMBOL, PerfReader, SampledFunction};
+use crate::count::program::is_go;
 use crate::count::work;
 use crate::measure::error::{MeasureError, written};
 use crate::measure::process::Ending;
@@ -33,10 +34,14 @@ const NEEDED: u32 = 7;
 const SPARE: usize = 4;
 /// After this time no new pair of a series begins.
 const AT_MOST: Duration = Duration::from_secs(120);
-/// CPU time, samples per second: a prime, so that they keep no step with timers. Each has a copy of the top of the stack, B.
-const CPU_EVENTS: &str = "-e cpu-clock -F 997 --call-graph dwarf,16384";
+/// CPU time, samples per second: a prime, so that they keep no step with timers.
+const CPU_EVENTS: &str = "-e cpu-clock -F 997";
 /// Waiting: each switch away from a thread, and each switch back.
-const SWITCH_EVENTS: &str = "-e context-switches -c 1 --call-graph dwarf,4096 --switch-events";
+const SWITCH_EVENTS: &str = "-e context-switches -c 1 --switch-events";
+/// A copy of the top of the stack, B: of one that runs, and of one that waits, which is in few calls.
+const STACKS: [&str; 2] = ["dwarf,16384", "dwarf,4096"];
+/// Go's scheduler runs on a stack of its own, from which only the frame pointers lead to the function that waits.
+const GO_STACKS: &str = "fp";
 /// Functions with a smaller share on both sides are not recorded.
 const LEAST_SHARE: f64 = 0.005;
 /// How long a server may take to end after SIGTERM, when a JVM writes its map, and perf after it.
@@ -263,12 +268,14 @@ fn too_slow(pair: Duration) -> bool {
 /// The command that runs a server's command under perf.
 fn under_perf(perf: &Path, metric: Metric, data: &Path, command: &[String]) -> Vec<String> {
     let [perf, data] = [perf, data].map(|path| path.to_string_lossy().into_owned());
-    let events = if metric == Metric::ServerCpu {
-        CPU_EVENTS
-    } else {
-        SWITCH_EVENTS
+    let [running, waiting] = STACKS;
+    let (events, stacks) = match metric {
+        Metric::ServerCpu => (CPU_EVENTS, running),
+        _ => (SWITCH_EVENTS, waiting),
     };
-    let record = format!("record -q -k CLOCK_MONOTONIC {events} -o");
+    let is_go = command.first().is_some_and(|program| is_go(Path::new(program)));
+    let stacks = if is_go { GO_STACKS } else { stacks };
+    let record = format!("record -q -k CLOCK_MONOTONIC {events} --call-graph {stacks} -o");
     let options = record.split(' ').map(str::to_owned);
     let words = std::iter::once(perf).chain(options).chain([data, "--".to_owned()]);
     words.chain(command.iter().cloned()).collect()

@@ -19,7 +19,9 @@ const LEAST_SHARE: f64 = 0.01;
 const WAITS_BEYOND: f64 = 2.0;
 /// Series whose functions are sampled, at most.
 const SERIES: usize = 2;
-/// A count names the cause only if one of the project's functions carries this part of the change.
+/// A count names the cause only if it grew by this part of what CPU time grew by, in percent of the baseline.
+const EXPLAINS_AT_LEAST: f64 = 0.3;
+/// … and if one of the project's functions carries this part of the change.
 const CARRIES_AT_LEAST: f64 = 0.1;
 
 /// The series, by index, those with the largest change first, whose CPU time got worse, or may have, for a reason that no count names
@@ -30,8 +32,8 @@ pub fn worth_sampling(run: &Run, rules: &Rules) -> Vec<(usize, Metric)> {
     };
     let mut worse: Vec<_> = (comparison.series.iter().enumerate())
         .filter_map(|(index, series)| Some((index, wanted(series)?)))
-        .filter(|(index, (metric, _))| {
-            *metric != Metric::ServerCpu || !is_named(&comparison, &comparison.series[*index])
+        .filter(|(index, (metric, percent))| {
+            *metric != Metric::ServerCpu || !is_named(&comparison, &comparison.series[*index], *percent)
         })
         .collect();
     worse.sort_by(|(_, (_, one)), (_, (_, other))| other.total_cmp(one));
@@ -73,20 +75,25 @@ fn slower_metrics(metrics: &[ComparedMetric]) -> impl Iterator<Item = &ComparedM
         .filter(|one| one.metric.is_of_waiting() && one.verdict == Verdict::Regressed)
 }
 
-/// Whether a count of the same server says which of the project's own functions costs more. In Go they are counted without the
-/// functions that they call, and so may carry next to nothing.
-fn is_named(comparison: &Comparison, series: &ComparedSeries) -> bool {
+/// Whether a count of the same server says which of the project's own functions makes CPU time grow by so many percent. In Go they are
+/// counted without the functions that they call, and so may carry next to nothing; a cache miss is one instruction more.
+fn is_named(comparison: &Comparison, series: &ComparedSeries, cpu_percent: f64) -> bool {
     let server = |id: &str| id.split('@').nth(1).map(str::to_owned);
     let mut of_server = (comparison.series.iter()).filter(|one| server(&one.id) == server(&series.id));
     of_server.any(|one| {
-        let change = |metric: Metric| {
-            let found = one.metrics.iter().find(|found| found.metric == metric)?;
-            Some(found.candidate? - found.baseline?)
-        };
-        one.functions.iter().any(|function| {
-            let least = change(function.metric).map_or(0.0, |change| CARRIES_AT_LEAST * change.max(0.0));
-            function.own_code && function.candidate - function.baseline > least
-        })
+        one.functions
+            .iter()
+            .filter(|function| function.own_code)
+            .any(|function| {
+                let Some(counted) = one.metrics.iter().find(|found| found.metric == function.metric) else {
+                    return false;
+                };
+                let change = (counted.candidate.zip(counted.baseline)).map_or(0.0, |(after, before)| after - before);
+                let explains = counted
+                    .effect_percent
+                    .is_none_or(|percent| percent >= EXPLAINS_AT_LEAST * cpu_percent);
+                explains && function.candidate - function.baseline > CARRIES_AT_LEAST * change.max(0.0)
+            })
     })
 }
 
@@ -239,16 +246,19 @@ mod tests {
         let of_function = series.functions[0].metric;
         let metric = series.metrics.iter().find(|one| one.metric == of_function).unwrap();
         let change = metric.candidate.unwrap() - metric.baseline.unwrap();
-        for (part, own, named) in [
-            (0.2, true, true),
-            (0.05, true, false),
-            (0.2, false, false),
-            (-0.2, true, false),
+        let percent = metric.effect_percent.unwrap();
+        for (part, own, cpu_percent, named) in [
+            (0.2, true, 2.0 * percent, true),
+            (0.2, true, 4.0 * percent, false),
+            (0.05, true, percent, false),
+            (0.2, false, percent, false),
+            (-0.2, true, percent, false),
         ] {
             let function = &mut comparison.series[0].functions[0];
             function.own_code = own;
             function.candidate = function.baseline + part * change;
-            assert_eq!(is_named(&comparison, &comparison.series[0]), named, "{part} {own}");
+            let found = is_named(&comparison, &comparison.series[0], cpu_percent);
+            assert_eq!(found, named, "{part} {own} {cpu_percent}");
         }
     }
 

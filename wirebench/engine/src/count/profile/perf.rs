@@ -24,6 +24,11 @@ use crate::count::work::is_others;
 use wirebench_record::counts::Source;
 use wirebench_record::metric::Metric;
 
+/// Addresses from here on are marks in a call chain, not code (`PERF_CONTEXT_MAX` in `linux/perf_event.h`).
+const MARKS_FROM: u64 = 4096_u64.wrapping_neg();
+/// What follows this mark is code of the program (`PERF_CONTEXT_USER`); before it, code of the kernel.
+const USER: u64 = 512_u64.wrapping_neg();
+
 /// The name of all code without a name.
 pub const NO_SYMBOL: &str = "(no symbol)";
 
@@ -165,7 +170,7 @@ impl<'a> PerfReader<'a> {
     /// The addresses of the code on a sample's stack, innermost first.
     fn stack_of(&mut self, sample: &SampleRecord, process: &mut Process) -> Vec<u64> {
         let Some((registers, (stack, _))) = sample.user_regs.as_ref().zip(sample.user_stack.as_ref()) else {
-            return Vec::new();
+            return call_chain(sample);
         };
         let unwinder = process.unwinder.get_or_insert_with(|| {
             let mappings = process.mappings.iter();
@@ -258,6 +263,18 @@ impl<'a> PerfReader<'a> {
             own,
         }
     }
+}
+
+/// The addresses of the code on a sample's stack by its frame pointers, innermost first.
+fn call_chain(sample: &SampleRecord) -> Vec<u64> {
+    let chain = sample.callchain.iter();
+    let chain = chain.flat_map(|chain| (0..chain.len()).filter_map(|place| chain.get(place)));
+    let program = chain.skip_while(|address| *address != USER).skip(1);
+    let addresses = program.take_while(|address| *address < MARKS_FROM).enumerate();
+    // All but the first return to the instruction behind the call.
+    addresses
+        .map(|(place, address)| address.saturating_sub(u64::from(place > 0)))
+        .collect()
 }
 
 /// What the time of a sample belongs to.
