@@ -8,33 +8,26 @@ use wirebench_record::counts::{CountStatus, Counts, Figure};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Series, SeriesStatus, Variant};
 
-/// What was counted in a run.
-#[derive(Debug)]
-pub(super) struct CountsView {
-    /// How many series were counted; `None` if none was to be counted.
-    pub(super) tally: Option<String>,
-    /// A row for each series with figures.
-    pub(super) figures: Table,
-    /// Missing figures and other remarks, each after the name of its series.
-    pub(super) remarks: Vec<[String; 2]>,
+/// How many series were counted; `None` if none was to be counted.
+pub(super) fn tally(run: &Run) -> Option<String> {
+    let good = counted(run).filter(|series| series.status == SeriesStatus::Ok).count();
+    let all = counted(run).count();
+    (all > 0).then(|| format!("Counted: {good} of {all} series whole"))
 }
 
-impl CountsView {
-    pub(super) fn of(run: &Run, escape: Escape) -> Self {
-        let good = counted(run).filter(|series| series.status == SeriesStatus::Ok).count();
-        let all = counted(run).count();
-        Self {
-            tally: (all > 0).then(|| format!("Counted: {good} of {all} series whole")),
-            figures: Table::new(columns(), counted(run).filter_map(row)),
-            remarks: counted(run)
-                .flat_map(|series| {
-                    let counts: Vec<&Counts> = series.counts_of(Variant::Candidate).into_iter().collect();
-                    let remarks = remarks(series, &counts, escape).into_iter();
-                    remarks.map(|remark| [plain(&series.id), remark])
-                })
-                .collect(),
-        }
-    }
+/// A row for each series with figures.
+pub(super) fn table(run: &Run) -> Table {
+    Table::new(columns(), counted(run).filter_map(row))
+}
+
+/// Missing figures of a run and other remarks, each after the name of its series.
+pub(super) fn remarks_of(run: &Run, escape: Escape) -> Vec<[String; 2]> {
+    let of_all = counted(run).flat_map(|series| {
+        let counts: Vec<&Counts> = series.counts_of(Variant::Candidate).into_iter().collect();
+        let remarks = remarks(series, &counts, escape).into_iter();
+        remarks.map(|remark| [plain(&series.id), remark])
+    });
+    of_all.collect()
 }
 
 /// The metrics that have a column; the record holds the others.
@@ -174,10 +167,7 @@ mod tests {
             wide.lines().count(),
             "a line was broken:\n{narrow}"
         );
-        assert_eq!(
-            CountsView::of(&run, TERMINAL).tally.as_deref(),
-            Some("Counted: 1 of 1 series whole")
-        );
+        assert_eq!(tally(&run).as_deref(), Some("Counted: 1 of 1 series whole"));
     }
 
     #[test]
@@ -192,10 +182,9 @@ mod tests {
         assert!(
             crate::report::terminal::render(&run, None).contains("count-weather@http@hey: valgrind is not installed")
         );
-        assert!(CountsView::of(&run, TERMINAL).figures.is_empty());
+        assert!(table(&run).is_empty());
         run.series.pop();
-        let view = CountsView::of(&run, TERMINAL);
-        assert!(view.figures.is_empty() && view.remarks.is_empty() && view.tally.is_none());
+        assert!(table(&run).is_empty() && remarks_of(&run, TERMINAL).is_empty() && tally(&run).is_none());
         assert!(!crate::report::markdown::render(&run, &[]).contains("Counted"));
     }
 

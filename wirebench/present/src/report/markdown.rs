@@ -5,23 +5,27 @@ use askama::Template;
 use crate::report::charts::Chart;
 use crate::report::escape::{MARKDOWN, code, prose};
 use crate::report::format::{plain, tools};
-use crate::report::head_to_head::BOUNDS;
-use crate::report::limits;
-use crate::report::run_view::{RunView, machines, time_spent};
+use crate::report::head_to_head::{self, BOUNDS};
+use crate::report::run_view::{headline, is_unmeasured, machines, not_good, time_spent};
+use crate::report::{counts, limits, pacing, scenario};
+use wirebench_judge::limits::judge;
+use wirebench_judge::summary::{Section, sections};
 use wirebench_record::run::Run;
 
 #[derive(Template)]
 #[template(path = "run.md")]
 struct Report<'a> {
-    run: RunView<'a>,
-    record: &'a Run,
+    run: &'a Run,
+    sections: Vec<Section<'a>>,
+    charts: &'a [Chart],
 }
 
 /// The run as Markdown; `charts` are in the folder `charts/` next to the file.
 pub fn render(run: &Run, charts: &[Chart]) -> String {
     let report = Report {
-        run: RunView::of(run, charts, MARKDOWN),
-        record: run,
+        run,
+        sections: sections(run),
+        charts,
     };
     report.render().expect("the template only writes into a string")
 }

@@ -2,7 +2,7 @@
 
 use crate::report::format::{count, plural, time};
 use crate::report::table::{Table, number, text};
-use wirebench_judge::summary::Row;
+use wirebench_judge::summary::{Row, Section};
 use wirebench_record::run::{Bound, LoadRecord, Series, StageRecord};
 
 /// How requests follow each other: `10,000 requests/s offered`; `None` for a closed loop without a pause. The measured
@@ -24,6 +24,11 @@ pub fn pace(load: &LoadRecord) -> Option<String> {
     }
     load.pause_ns
         .map(|ns| format!("a pause of {} after each answer", time(ns as f64)))
+}
+
+/// What the series of a scenario measured in a round.
+pub(crate) fn about(section: &Section) -> String {
+    (section.rows.first()).map_or_else(String::new, |row| offered(&row.series.load))
 }
 
 /// What was measured in a round: `100,000 requests a round, 100 connections × 1 stream.`

@@ -1,75 +1,18 @@
-//! A run as it is shown: its sentences and tables, decided once for terminal and Markdown; pages use the same facts.
+//! Sentences and facts of a run, decided once for terminal, Markdown and pages.
 
-use crate::report::charts::Chart;
-use crate::report::counts::CountsView;
+use crate::report::counts;
 use crate::report::escape::{Escape, code, prose};
 use crate::report::format::{machine, other_hosts, time};
-use crate::report::head_to_head;
-use crate::report::scenario::ScenarioView;
 use crate::report::status;
-use crate::report::table::Table;
-use wirebench_judge::limits::judge;
-use wirebench_judge::summary::{harness_share, sections};
-use wirebench_record::limit::JudgedLimit;
+use wirebench_judge::summary::harness_share;
 use wirebench_record::run::{Host, Pinning, Run, RunStatus, Series, SeriesStatus};
-
-/// A run's text and tables.
-#[derive(Debug)]
-pub(super) struct RunView<'a> {
-    pub(super) id: &'a str,
-    /// How much is good, as Markdown.
-    pub(super) headline: String,
-    /// Whether nothing was measured because every server is the same program on both sides: its tables would be empty.
-    pub(super) is_unmeasured: bool,
-    /// Timed series that are not good in every round, each with its reason.
-    pub(super) not_good: Vec<[String; 2]>,
-    pub(super) scenarios: Vec<ScenarioView<'a>>,
-    /// The tables of all scenarios in one.
-    pub(super) head_to_head: Table,
-    pub(super) counts: CountsView,
-    pub(super) limits: Vec<JudgedLimit>,
-    /// The other machines of the run and the network to them, for a terminal.
-    pub(super) other_hosts: Option<String>,
-}
-
-impl<'a> RunView<'a> {
-    /// The reasons and remarks of the record are escaped for the medium.
-    pub(super) fn of(run: &'a Run, charts: &'a [Chart], escape: Escape) -> Self {
-        let sections = sections(run);
-        let counts = CountsView::of(run, escape);
-        let is_unmeasured = is_unmeasured(run);
-        Self {
-            id: &run.id,
-            headline: if is_unmeasured {
-                UNMEASURED.to_owned()
-            } else {
-                headline(run, &counts)
-            },
-            is_unmeasured,
-            not_good: timed(run)
-                .filter(|series| series.status != SeriesStatus::Ok)
-                .map(|series| {
-                    let reason = series.reason.as_deref().unwrap_or("no reason recorded");
-                    [series.id.clone(), escape.sentence(reason)]
-                })
-                .collect(),
-            scenarios: sections
-                .iter()
-                .map(|section| ScenarioView::of(section, charts))
-                .collect(),
-            head_to_head: head_to_head::table(&sections),
-            counts,
-            limits: judge(run),
-            other_hosts: other_hosts(run),
-        }
-    }
-}
 
 /// The result of a run in which nothing was measured.
 const UNMEASURED: &str = "Nothing was measured: every server is the same program on both sides. --measure-identical measures them all the same.";
 
+/// Whether nothing was measured because every server is the same program on both sides: the tables would be empty.
 /// With a reference, candidate and reference are measured all the same.
-fn is_unmeasured(run: &Run) -> bool {
+pub(super) fn is_unmeasured(run: &Run) -> bool {
     let is_empty = |series: &Series| series.same_program && series.rounds.is_empty() && series.counts.is_empty();
     !run.series.is_empty() && run.series.iter().all(is_empty)
 }
@@ -78,7 +21,21 @@ fn timed(run: &Run) -> impl Iterator<Item = &Series> {
     run.series.iter().filter(|series| !series.is_counted())
 }
 
-fn headline(run: &Run, counts: &CountsView) -> String {
+/// Timed series that are not good in every round, each with its reason.
+pub(super) fn not_good(run: &Run, escape: Escape) -> Vec<[String; 2]> {
+    let not_good = timed(run).filter(|series| series.status != SeriesStatus::Ok);
+    let with_reason = |series: &Series| {
+        let reason = series.reason.as_deref().unwrap_or("no reason recorded");
+        [series.id.clone(), escape.sentence(reason)]
+    };
+    not_good.map(with_reason).collect()
+}
+
+/// How much of a run is good, as Markdown.
+pub(super) fn headline(run: &Run) -> String {
+    if is_unmeasured(run) {
+        return UNMEASURED.to_owned();
+    }
     let good = timed(run).filter(|series| series.status == SeriesStatus::Ok).count();
     let status = match status::of_run(run.status) {
         complete if run.status == RunStatus::Complete => complete.to_owned(),
@@ -88,10 +45,7 @@ fn headline(run: &Run, counts: &CountsView) -> String {
         .reason
         .as_ref()
         .map_or(String::new(), |reason| format!(" ({})", prose(reason)));
-    let counted = counts
-        .tally
-        .as_ref()
-        .map_or(String::new(), |tally| format!(" {tally}."));
+    let counted = counts::tally(run).map_or(String::new(), |tally| format!(" {tally}."));
     format!(
         "{good} of {} series good in every round, {} rounds each, profile {}: {status}{reason}.{counted}",
         timed(run).count(),
@@ -129,16 +83,13 @@ pub fn minutes(run: &Run) -> String {
 
 /// The machine and its cores; of several machines each with what it measured. Each fact under its name.
 pub(crate) fn machines(run: &Run, escape: Escape) -> Vec<(&'static str, String)> {
-    let fingerprint = |host: &Host| escape.name(&host.fingerprint);
-    let machine = |host: &Host| escape.sentence(&machine(host));
-    let host = |host: &Host| format!("{}, fingerprint {}", machine(host), fingerprint(host));
     if let Some(others) = other_hosts(run) {
-        let (machine, both) = (machine(&run.host), fingerprint(&run.host));
+        let (machine, both) = (escape.sentence(&machine(&run.host)), escape.name(&run.host.fingerprint));
         let driver = format!("driver on {machine}, fingerprint of both {both}");
         return vec![("machine", driver), ("hosts", escape.sentence(&others))];
     }
     if run.shards.is_empty() {
-        return vec![("machine", host(&run.host)), ("cores", pinning(&run.pinning))];
+        return vec![("machine", host(&run.host, escape)), ("cores", pinning(&run.pinning))];
     }
     let all = run.shards.len();
     let how = format!("measured on {all} machines at once, each series on one of them: compare rows of one machine");
@@ -154,12 +105,18 @@ pub(crate) fn machines(run: &Run, escape: Escape) -> Vec<(&'static str, String)>
             "shard {number} of {all}, run {}, seed {}: {}; {}; {series}",
             escape.name(&shard.run),
             shard.seed,
-            host(&shard.host),
+            host(&shard.host, escape),
             pinning(&shard.pinning)
         );
         ("shard", fact)
     }));
     facts
+}
+
+/// A machine and its fingerprint.
+pub(crate) fn host(host: &Host, escape: Escape) -> String {
+    let (machine, fingerprint) = (escape.sentence(&machine(host)), escape.name(&host.fingerprint));
+    format!("{machine}, fingerprint {fingerprint}")
 }
 
 fn pinning(pinning: &Pinning) -> String {

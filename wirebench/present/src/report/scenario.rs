@@ -1,51 +1,22 @@
-//! One scenario of a run as it is shown: what was measured, and its tables.
+//! The tables of one scenario of a run.
 
-use crate::report::cells::median;
-use crate::report::charts::Chart;
+use crate::report::cells::{self, median};
 use crate::report::escape::prose;
 use crate::report::format::bytes;
 use crate::report::table::{Column, Field, Table, in_two_lines, number, text};
-use crate::report::{cells, head_to_head, pacing};
 use wirebench_judge::summary::{Row, Section};
 use wirebench_record::metric::Metric;
 
-/// A scenario's text and tables.
-#[derive(Debug)]
-pub(super) struct ScenarioView<'a> {
-    pub(super) name: &'a str,
-    /// What was measured, in one sentence.
-    pub(super) about: String,
-    /// A row for each series.
-    pub(super) series: Table,
-    /// The offered rates of open loops; empty without any.
-    pub(super) offered: Table,
-    /// The rates that each search tried.
-    pub(super) searches: Vec<String>,
-    /// Servers that one driver loaded, compared with the first of them; empty without two such servers.
-    pub(super) head_to_head: Table,
-    /// Of each server with several processes: a sentence, and a row for each process.
-    pub(super) chains: Vec<(String, Table)>,
-    /// The pictures of the scenario.
-    pub(super) charts: Vec<&'a Chart>,
+/// A row for each series of a scenario.
+pub(super) fn table(section: &Section) -> Table {
+    Table::of(&section.rows, fields(Kind::of(section)))
 }
 
-impl<'a> ScenarioView<'a> {
-    pub(super) fn of(section: &Section<'a>, charts: &'a [Chart]) -> Self {
-        let kind = Kind::of(section);
-        let of_load: &[Row] = if kind == Kind::Load { &section.rows } else { &[] };
-        Self {
-            name: section.scenario,
-            about: (section.rows.first()).map_or_else(String::new, |row| pacing::offered(&row.series.load)),
-            series: Table::of(&section.rows, fields(kind)),
-            offered: pacing::table(of_load),
-            searches: pacing::searches(of_load),
-            head_to_head: head_to_head::table([section]),
-            chains: of_load.iter().filter_map(chain).collect(),
-            charts: charts
-                .iter()
-                .filter(|chart| chart.scenario == section.scenario)
-                .collect(),
-        }
+/// The series of a scenario that loads servers; none of one that measures starts or iterations.
+pub(super) fn loads<'a, 'b>(section: &'b Section<'a>) -> &'b [Row<'a>] {
+    match Kind::of(section) {
+        Kind::Load => &section.rows,
+        Kind::StartUp | Kind::Benchmark => &[],
     }
 }
 
@@ -99,8 +70,8 @@ fn of_load<'a>() -> Vec<Field<Row<'a>>> {
     fields
 }
 
-/// What each process of a chain used; `None` for a server of one process.
-fn chain(row: &Row) -> Option<(String, Table)> {
+/// What each process of a chain used, after a sentence; `None` for a server of one process.
+pub(super) fn chain(row: &Row) -> Option<(String, Table)> {
     let rows = cells::processes(row.series);
     let mut columns: Vec<Column> = rows.first()?.iter().map(|(head, _)| number(*head)).collect();
     columns[0] = text("process");

@@ -3,23 +3,27 @@
 use askama::Template;
 
 use crate::report::escape::TERMINAL;
-use crate::report::head_to_head::BOUNDS;
-use crate::report::limits;
-use crate::report::run_view::RunView;
+use crate::report::format::other_hosts;
+use crate::report::head_to_head::{self, BOUNDS};
+use crate::report::run_view::{headline, is_unmeasured, not_good};
+use crate::report::{counts, limits, scenario};
+use wirebench_judge::limits::judge;
+use wirebench_judge::summary::{Section, sections};
 use wirebench_record::run::Run;
 
 #[derive(Template)]
 #[template(path = "run.txt")]
 struct Text<'a> {
-    view: RunView<'a>,
+    run: &'a Run,
+    sections: Vec<Section<'a>>,
     width: Option<u16>,
 }
 
 /// The run as text; `width` is the terminal's, `None` means unlimited.
 pub fn render(run: &Run, width: Option<u16>) -> String {
-    let view = RunView::of(run, &[], TERMINAL);
-    let text = Text { view, width }.render();
-    text.expect("the template only writes into a string")
+    let sections = sections(run);
+    let text = Text { run, sections, width };
+    text.render().expect("the template only writes into a string")
 }
 
 #[cfg(test)]

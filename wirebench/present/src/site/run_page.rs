@@ -9,15 +9,13 @@ use std::collections::BTreeSet;
 use askama::Template;
 
 pub use self::report::report;
-use crate::report::format::{count, plural, time};
-use crate::report::pacing::offered;
-use crate::report::{cells, status};
-use crate::site::frame::{Frame, Revision, Site};
+use crate::report::cells;
+use crate::report::format::plural;
+use crate::site::frame::{Frame, Site};
 use crate::site::run_list;
-use crate::site::run_page::counts::Counted;
-use crate::site::shown::{is_id, name, sentence};
+use crate::site::shown::{is_id, name};
 use crate::site::trust::{Trust, reasons, trust};
-use wirebench_judge::summary::quality::{Tally, errors_by_kind, outcome};
+use wirebench_judge::summary::quality::{Tally, outcome};
 use wirebench_judge::summary::{Row, Section, counted, sections};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{RoundStatus, Run, Series, Variant};
@@ -39,7 +37,7 @@ struct Page<'a> {
 pub(super) fn render(run: &Run, site: &Site, compared: bool) -> Result<String, askama::Error> {
     let view = View::of(run, Some(site));
     Page {
-        frame: site.frame(&format!("Run {}", view.id), "../", run_list::PAGE.path),
+        frame: site.frame(&format!("Run {}", name(&run.id)), "../", run_list::PAGE.path),
         file: is_id(&run.id).then(|| run.id.clone()),
         view,
         compared,
@@ -51,72 +49,34 @@ pub(super) fn render(run: &Run, site: &Site, compared: bool) -> Result<String, a
 #[derive(Debug)]
 struct View<'a> {
     run: &'a Run,
-    id: String,
+    site: Option<&'a Site<'a>>,
     trust: Trust,
-    status: &'static str,
-    /// Of each variant its name and code.
-    revisions: Vec<(&'static str, Revision)>,
     /// Why rounds are not good: how often, and the reason.
     reasons: Vec<(String, String)>,
-    sections: Vec<SectionView<'a>>,
-    counted: Vec<Counted>,
-    /// The variant of each shape of mark.
-    legend: Vec<(&'static str, &'static str)>,
-}
-
-/// The timed series of one scenario.
-#[derive(Debug)]
-struct SectionView<'a> {
-    scenario: String,
-    about: String,
-    series: Vec<SeriesView<'a>>,
-}
-
-/// One timed series.
-#[derive(Debug)]
-struct SeriesView<'a> {
-    row: Row<'a>,
-    /// The place that links lead to.
-    anchor: String,
-    id: String,
-    status: &'static str,
-    /// Its check mark: class, shape and word.
-    check: (&'static str, &'static str),
-    reason: String,
-    /// `3 of 3`.
-    good: String,
-    /// Its cells in the table at the top: label and value, empty where there is none.
-    figures: [(&'static str, String); 5],
-    note: String,
-    command: String,
+    /// The timed series of each scenario, after the number of series before them.
+    sections: Vec<(usize, Section<'a>)>,
+    counted: Vec<&'a Series>,
+    /// The variants that have rounds.
+    variants: BTreeSet<Variant>,
 }
 
 impl<'a> View<'a> {
-    fn of(run: &'a Run, site: Option<&Site>) -> Self {
+    fn of(run: &'a Run, site: Option<&'a Site<'a>>) -> Self {
         let rounds = run.series.iter().flat_map(|series| &series.rounds);
-        let variants: BTreeSet<Variant> = rounds.map(|round| round.variant).collect();
         let mut number = 0;
-        let mut sections: Vec<SectionView> = Vec::new();
-        for section in self::sections(run) {
-            sections.push(SectionView::of(&section, &mut number));
-        }
+        let numbered = |section: Section<'a>| {
+            let before = number;
+            number += section.rows.len();
+            (before, section)
+        };
         Self {
             run,
-            id: name(&run.id),
+            site,
             trust: trust(run),
-            status: status::of_run(run.status),
-            revisions: run
-                .variants
-                .iter()
-                .map(|one| (one.variant.name(), Revision::of(Some(one), site)))
-                .collect(),
             reasons: reasons(&Tally::of(&[run]), 10),
-            sections,
-            counted: counted(run)
-                .enumerate()
-                .map(|(place, series)| Counted::of(series, place))
-                .collect(),
-            legend: variants.into_iter().map(mark).collect(),
+            sections: sections(run).into_iter().map(numbered).collect(),
+            counted: counted(run).collect(),
+            variants: rounds.map(|round| round.variant).collect(),
         }
     }
 
@@ -125,64 +85,41 @@ impl<'a> View<'a> {
     }
 }
 
-/// A variant's name and the shape of its marks.
-const fn mark(variant: Variant) -> (&'static str, &'static str) {
-    let shape = match variant {
+/// The shape of a variant's marks.
+const fn shape(variant: Variant) -> &'static str {
+    match variant {
         Variant::Baseline => "■",
         Variant::Candidate => "●",
         Variant::Reference => "◆",
         Variant::Null => "□",
-    };
-    (variant.name(), shape)
-}
-
-impl<'a> SectionView<'a> {
-    fn of(section: &Section<'a>, number: &mut usize) -> Self {
-        let start_up = !section.rows.iter().any(Row::has_load);
-        let about = (section.rows.first()).map_or(String::new(), |row| offered(&row.series.load));
-        let series = (section.rows.iter())
-            .map(|row| {
-                *number += 1;
-                SeriesView::of(row, *number, start_up)
-            })
-            .collect();
-        Self {
-            scenario: name(section.scenario),
-            about,
-            series,
-        }
     }
 }
 
-impl<'a> SeriesView<'a> {
-    fn of(row: &Row<'a>, number: usize, start_up: bool) -> Self {
-        let series = row.series;
-        let rounds = &series.rounds;
-        let passed = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
-        let dropped = rounds.iter().filter(|round| outcome(round) == "dropped").count();
-        let (status, check) = status::of_series(series.status);
-        let mut note = vec![row.note()];
-        if dropped > 0 {
-            note.push(format!("{dropped} dropped"));
-        }
-        note.retain(|word| !word.is_empty());
-        Self {
-            row: row.clone(),
-            anchor: format!("series-{number}"),
-            id: name(&series.id),
-            status,
-            check,
-            reason: series.reason.as_deref().map(sentence).unwrap_or_default(),
-            good: format!("{passed} of {}", rounds.len()),
-            figures: figures_of(row, start_up),
-            note: note.join(", "),
-            command: name(&shell_words::join(&series.command)),
-        }
+/// How many rounds of a series passed every check: `3 of 3`.
+fn good(series: &Series) -> String {
+    let passed = series.rounds.iter().filter(|round| round.status == RoundStatus::Ok);
+    format!("{} of {}", passed.count(), series.rounds.len())
+}
+
+/// The note on a series, and how many of its rounds were dropped.
+fn note(row: &Row) -> String {
+    let note = row.note();
+    match row
+        .series
+        .rounds
+        .iter()
+        .filter(|round| outcome(round) == "dropped")
+        .count()
+    {
+        0 => note,
+        dropped if note.is_empty() => format!("{dropped} dropped"),
+        dropped => format!("{note}, {dropped} dropped"),
     }
 }
 
-/// The cells of a series in the table at the top.
-fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
+/// The cells of a series of a section in the table at the top: label and value, empty where there is none.
+fn figures(row: &Row, section: &Section) -> [(&'static str, String); 5] {
+    let is_loaded = section.rows.iter().any(Row::has_load);
     let median = |metric| cells::median(row, metric);
     let figures = [
         ("good answers/s", median(Metric::Throughput)),
@@ -194,21 +131,9 @@ fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
     figures.map(|(label, cell)| match cell.as_str() {
         "–" => (label, String::new()),
         // Nothing loads the server: only the time of a start, or of an iteration, has a meaning.
-        _ if start_up && label != "p50" => (label, String::new()),
+        _ if !is_loaded && label != "p50" => (label, String::new()),
         _ => (label, cell),
     })
-}
-
-/// The most frequent errors of all rounds: how often, and the kind.
-fn errors(series: &Series) -> Vec<(String, String)> {
-    let all = errors_by_kind(series).into_iter().take(10);
-    all.map(|(kind, number)| (count(number as f64), sentence(kind)))
-        .collect()
-}
-
-/// The CPU time that a self-test burnt in each request of the candidate.
-fn burnt(series: &Series) -> Option<String> {
-    series.injected_burn_ns.map(|ns| time(ns as f64))
 }
 
 #[cfg(test)]

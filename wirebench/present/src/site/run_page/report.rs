@@ -6,6 +6,7 @@ use askama::Template;
 
 use crate::site::compare;
 use crate::site::run_page::View;
+use crate::site::shown::name;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
 
@@ -32,9 +33,10 @@ pub fn report(run: &Run, comparison: Option<&Comparison>) -> Result<String, aska
     let view = View::of(run, None);
     let no_flames = BTreeMap::new();
     let compared = comparison.map(|comparison| compare::View::of(comparison, None, &no_flames));
+    let id = name(&run.id);
     let title = match &compared {
-        Some(compared) => format!("{}, run {}", compared.shared.verdict, view.id),
-        None => format!("Run {}", view.id),
+        Some(compared) => format!("{}, run {id}", compared.shared.verdict),
+        None => format!("Run {id}"),
     };
     Page { title, view, compared }.render()
 }
