@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::report::comparison::verdict::class;
 use crate::report::comparison::view::{Explained, View as Shared};
-use crate::report::comparison::{facts, headline, rows};
+use crate::report::comparison::{facts, rows};
 use crate::report::format::{change, size};
 use crate::site::frame::{Frame, Revision, Site};
 use crate::site::run_list;
@@ -61,11 +60,10 @@ const OPEN: usize = 5;
 pub(crate) struct View<'a> {
     /// Its sentences and rows.
     pub(crate) shared: Shared<'a>,
-    pub(crate) class: &'static str,
     /// Baseline and candidate.
     pub(crate) sides: [Revision; 2],
-    /// How many effects have each standing: class, number and word.
-    pub(crate) strip: Vec<(&'static str, usize, &'static str)>,
+    /// How many effects have each standing: number, standing and word.
+    pub(crate) strip: Vec<(usize, RowStatus, &'static str)>,
     /// Every effect in one picture.
     pub(crate) picture: Option<Markup>,
     /// Effects that changed or may have changed, the worst first.
@@ -74,14 +72,12 @@ pub(crate) struct View<'a> {
     pub(crate) unchanged: Vec<Line<'a>>,
     /// Where the flame graphs were copied to.
     flames: &'a BTreeMap<String, String>,
-    pub(crate) comparison: &'a Comparison,
 }
 
 /// One effect.
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) shared: rows::Line<'a>,
-    pub(crate) class: &'static str,
     /// The reason, where verdict and numbers do not show it already and the row above has another one.
     pub(crate) remark: String,
     /// The page of its series.
@@ -113,16 +109,12 @@ impl<'a> View<'a> {
         let (unchanged, changed) =
             (lines.into_iter()).partition(|line: &rows::Line| line.row.status == RowStatus::Unchanged);
         Self {
-            class: class(headline::status(comparison)),
             sides: [&comparison.baseline, &comparison.candidate].map(|side| Revision::of(Some(&side.revision), site)),
-            strip: (facts::counts(&sorted).into_iter())
-                .map(|(number, standing, word)| (class(standing), number, word))
-                .collect(),
+            strip: facts::counts(&sorted),
             picture,
             changed: with_links(changed, site),
             unchanged: with_links(unchanged, site),
             flames,
-            comparison,
             shared,
         }
     }
@@ -183,7 +175,6 @@ fn with_links<'a>(lines: Vec<rows::Line<'a>>, site: Option<&Site>) -> Vec<Line<'
             });
         let is_new = std::mem::replace(&mut before, remark.clone()) != remark;
         Line {
-            class: class(row.status),
             remark: if is_new { remark } else { String::new() },
             href,
             shared,
@@ -195,6 +186,7 @@ fn with_links<'a>(lines: Vec<rows::Line<'a>>, site: Option<&Site>) -> Vec<Line<'
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::comparison::headline;
     use crate::site::samples;
     use wirebench_record::counts::Source;
     use wirebench_record::reason::{MetricReason, Note, SeriesReason};

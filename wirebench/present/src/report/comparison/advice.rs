@@ -131,7 +131,8 @@ fn regressed(first: &Row, comparison: &Comparison, findings: &Findings, escape: 
 }
 
 fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
-    if let Some(MetricReason::MaybeNotWarm { minutes }) = row.metric.map(|metric| &metric.reason) {
+    let reason = row.metric.map(|metric| &metric.reason);
+    if let Some(MetricReason::MaybeNotWarm { minutes }) = reason {
         let how = match minutes {
             Some(minutes) => format!(
                 "Repeat the measurement with --budget {}m: an eighth of the budget is for finding out when servers are warm",
@@ -142,7 +143,7 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
         let reason = escape.sentence(&reasons::row(row));
         return format!("{}: {reason}. {how}.", row_name(row, escape));
     }
-    if let Some(MetricReason::SleepsDiffer { others_percent, .. }) = row.metric.map(|metric| &metric.reason) {
+    if let Some(MetricReason::SleepsDiffer { others_percent, .. }) = reason {
         let quieter = others_percent.map_or("", |_| ", or where no other program uses its cores");
         return format!(
             "measure {} with a load that keeps the server busy (h2load for HTTP, or more connections){quieter}.",
@@ -169,16 +170,11 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
             escape.name(&call.function)
         );
     }
-    let refused_on_a_busy_machine = row.metric.is_some_and(
-        |metric| matches!(&metric.reason, MetricReason::FigureRefused { why, .. } if why.starts_with(BUSY_MACHINE)),
-    );
-    if refused_on_a_busy_machine {
+    if matches!(reason, Some(MetricReason::FigureRefused { why, .. }) if why.starts_with(BUSY_MACHINE)) {
         return format!("{known} Repeat the measurement when the machine has less to do.");
     }
-    let varies_in_bytes = row.metric.is_some_and(|metric| {
-        metric.metric == Metric::WireBytesSent && matches!(metric.reason, MetricReason::SpreadTooWide { .. })
-    });
-    if varies_in_bytes {
+    let is_of_bytes = row.metric.is_some_and(|metric| metric.metric == Metric::WireBytesSent);
+    if is_of_bytes && matches!(reason, Some(MetricReason::SpreadTooWide { .. })) {
         return format!(
             "{known} Its responses differ in length by themselves: a [[margins]] entry with gate = false for wire_bytes_sent says so."
         );
@@ -227,7 +223,8 @@ fn enough_time(comparison: &Comparison) -> Option<String> {
     Some(format!("with --budget {minutes}m, which is enough at this pace"))
 }
 
-fn row_name(row: &Row, escape: Escape) -> String {
+/// A row's series and metric.
+pub(super) fn row_name(row: &Row, escape: Escape) -> String {
     match row.metric {
         Some(metric) => format!("{} {}", escape.name(&row.series.id), metric.metric.label()),
         None => escape.name(&row.series.id),

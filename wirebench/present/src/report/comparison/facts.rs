@@ -102,24 +102,29 @@ pub fn dropped(findings: &Findings) -> Option<String> {
         .then(|| format!("{baseline} because of the baseline, {candidate} because of the candidate"))
 }
 
-/// How many series are not compared: `1 series added, 2 series removed`; `None` if all are compared.
-pub(super) fn not_compared(findings: &Findings) -> Option<String> {
-    let each: Vec<String> = by_presence(findings)
-        .into_iter()
-        .filter(|(_, all)| !all.is_empty())
-        .map(|(how, all)| format!("{} series {how}", grouped(all.len())))
-        .collect();
-    (!each.is_empty()).then(|| each.join(", "))
+/// The largest worsening that the unchanged gating metrics leave possible; `None` if none.
+pub(super) fn unchanged_within(findings: &Findings) -> Option<String> {
+    let percent = findings.unchanged_at_most_percent().filter(|percent| *percent > 0.0);
+    percent.map(size)
 }
 
-/// The series that are not compared, by reason.
-pub fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a [&'a ComparedSeries]); 4] {
-    [
+/// How many of these series there are: `1 series added, 2 series removed`.
+pub(super) fn how_many(not_compared: &[(&str, &ComparedSeries)]) -> String {
+    let each = not_compared.chunk_by(|one, next| one.0 == next.0);
+    let each = each.map(|all| format!("{} series {}", grouped(all.len()), all[0].0));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// The series that are not compared, each after the reason.
+pub(super) fn not_compared<'a>(findings: &Findings<'a>) -> Vec<(&'static str, &'a ComparedSeries)> {
+    let all = [
         ("removed", &findings.removed),
         ("not measured", &findings.unmeasured),
         ("added", &findings.added),
         ("with the same program on both sides", &findings.same),
-    ]
+    ];
+    let each = (all.into_iter()).flat_map(|(how, series)| series.iter().map(move |series| (how, *series)));
+    each.collect()
 }
 
 /// Those remarks on series that are `wanted`, each once: `a, b and 3 more: client-bound`.

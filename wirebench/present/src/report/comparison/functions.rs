@@ -13,17 +13,14 @@ use wirebench_record::metric::{Better, Metric};
 pub fn change(function: &FunctionChange) -> String {
     let difference = function.candidate - function.baseline;
     let sign = if difference < 0.0 { '−' } else { '+' };
-    if function.metric.is_timed() {
-        let size = figure(Metric::ServerCpu, difference.abs());
-        return format!("{sign}{size} per request ({} %)", signed(function.share_percent));
-    }
-    let unit = function.metric.unit().trim_end_matches('s');
-    let size = number(difference.abs());
-    let plural = if size == "1" { "" } else { "s" };
-    format!(
-        "{sign}{size} {unit}{plural} per request ({} %)",
-        signed(function.share_percent)
-    )
+    let size = if function.metric.is_timed() {
+        figure(Metric::ServerCpu, difference.abs())
+    } else {
+        let (size, unit) = (number(difference.abs()), function.metric.unit().trim_end_matches('s'));
+        let plural = if size == "1" { "" } else { "s" };
+        format!("{size} {unit}{plural}")
+    };
+    format!("{sign}{size} per request ({} %)", signed(function.share_percent))
 }
 
 /// The caller of a system call, and the place of the function in the project's sources: `, called from shop::price,
@@ -33,7 +30,8 @@ pub fn origin(function: &FunctionChange, escape: Escape) -> String {
         let place = format!("{}:{}", source.file, source.line);
         format!(", {}", escape.name(&place))
     });
-    called_from(function, escape) + &place
+    let caller = function.caller.as_deref();
+    caller.map_or_else(String::new, |caller| format!(", called from {}", escape.name(caller))) + &place
 }
 
 /// A function whose work was counted, with its place, because callbacks have no name: `(anonymous) (server.js:12)`.
@@ -163,11 +161,6 @@ pub(super) fn work_head(work: &Work, escape: Escape) -> String {
         "{}, what the project's own functions do more or less often (a count of work, not a cost: it never gates)",
         escape.name(&work.series.id)
     )
-}
-
-fn called_from(function: &FunctionChange, escape: Escape) -> String {
-    let caller = function.caller.as_deref();
-    caller.map_or_else(String::new, |caller| format!(", called from {}", escape.name(caller)))
 }
 
 /// The function with the largest change in the direction of the metric's: `most of it in NAME`. If the metric's functions are not

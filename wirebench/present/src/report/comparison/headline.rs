@@ -2,9 +2,9 @@
 
 use crate::report::cause::{self, Moved};
 use crate::report::comparison::rows::effect;
-use crate::report::comparison::{functions, reasons as reason, verdict};
+use crate::report::comparison::{advice, facts, functions, reasons as reason, verdict};
 use crate::report::escape::Escape;
-use crate::report::format::{plural, rate, size};
+use crate::report::format::{plural, rate};
 use crate::report::limits;
 use wirebench_judge::compare::FEWEST_PAIRS;
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
@@ -115,12 +115,10 @@ pub(super) fn reasons(comparison: &Comparison, findings: &Findings, escape: Esca
             } else {
                 String::new()
             };
-            let works = functions::suspect(comparison, findings)
-                .map(|(function, unit)| {
-                    let name = escape.name(&function.function);
-                    format!(" {name} {}.", functions::work(function, unit, escape))
-                })
-                .unwrap_or_default();
+            let works = functions::suspect(comparison, findings).map_or_else(String::new, |(function, unit)| {
+                let name = escape.name(&function.function);
+                format!(" {name} {}.", functions::work(function, unit, escape))
+            });
             format!("{n} of {total} got worse{by}{}.{works}", most(status))
         }
         Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
@@ -196,13 +194,7 @@ pub(super) fn listed(all: &[String]) -> String {
 
 /// A row's series, metric and change.
 fn changed(row: &Row, escape: Escape) -> Option<String> {
-    let metric = row.metric?;
-    Some(format!(
-        "{} {} {}",
-        escape.name(&row.series.id),
-        metric.metric.label(),
-        effect(metric)
-    ))
+    Some(format!("{} {}", advice::row_name(row, escape), effect(row.metric?)))
 }
 
 /// Informative metrics that are confirmed worse, and new system calls; `None` without any.
@@ -221,15 +213,13 @@ fn worse(comparison: &Comparison, findings: &Findings, escape: Escape) -> String
         Verdict::Improved | Verdict::Unchanged => "But worse",
         _ => "Also worse",
     };
-    match all.len() {
-        0 => String::new(),
-        few if few <= NAMED => format!(" {but}, not gating: {}.", listed(&all)),
+    let what = match all.len() {
+        0 => return String::new(),
+        few if few <= NAMED => listed(&all),
         // Many are summarised by what they have in common.
-        _ => format!(
-            " {but}, not gating: {}.",
-            cause::sentence_escaped(&moved(findings), escape)
-        ),
-    }
+        _ => cause::sentence_escaped(&moved(findings), escape),
+    };
+    format!(" {but}, not gating: {what}.")
 }
 
 /// Informative metrics that are confirmed worse, as metrics that moved together.
@@ -275,10 +265,7 @@ fn unchanged(findings: &Findings, n: usize, total: &str) -> String {
         .gating_that(RowStatus::Unchanged)
         .filter(|row| row.is_counted())
         .count();
-    let most = findings
-        .unchanged_at_most_percent()
-        .filter(|percent| *percent > 0.0)
-        .map(size);
+    let most = facts::unchanged_within(findings);
     if counted == n && n > 0 {
         let above = most.map_or_else(String::new, |most| format!(" above {most}"));
         return format!("No worsening{above} in {of}, by counts.{}", timed_cpu(findings));
@@ -315,17 +302,9 @@ fn timed_cpu(findings: &Findings) -> String {
 
 /// The first of several rows, or the only one.
 fn leading(row: &Row, rows: usize, escape: Escape) -> String {
-    let Some(metric) = row.metric else {
-        return String::new();
-    };
     let most = if rows > 1 { "most of all " } else { "" };
     let function = functions::leading(row, escape).map_or_else(String::new, |function| format!(", {function}"));
-    format!(
-        ": {most}{} {} {}{function}",
-        escape.name(&row.series.id),
-        metric.metric.label(),
-        effect(metric)
-    )
+    changed(row, escape).map_or_else(String::new, |changed| format!(": {most}{changed}{function}"))
 }
 
 /// How many gating rows have another status that a reader must not miss.

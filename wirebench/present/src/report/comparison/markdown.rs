@@ -3,11 +3,11 @@
 
 use askama::Template;
 
-use crate::report::comparison::headline;
 use crate::report::comparison::rows::{self, Line};
-use crate::report::comparison::view::{Explained, NotCompared, View};
+use crate::report::comparison::view::View;
+use crate::report::comparison::{facts, headline, reasons};
 use crate::report::cut;
-use crate::report::escape::{MARKDOWN, code};
+use crate::report::escape::{MARKDOWN, code, command};
 use crate::report::format::{declared, plural, size};
 use crate::report::limits;
 use crate::report::table::{Table, number, text};
@@ -25,23 +25,25 @@ const VISIBLE_PERCENT: usize = 70;
 /// Where the rest of a table is that is cut.
 const REST: &str = "all of it is in comparison.json of the run";
 
-/// The text after the table of what changed.
 #[derive(Template)]
-#[template(path = "comparison_next.md")]
-struct Next<'a> {
+#[template(path = "comparison.md")]
+struct Text<'a> {
     view: &'a View<'a>,
     /// Who measured it; of a comment only.
     origin: &'a str,
+    repeat: Option<String>,
+    /// The table of what changed.
+    table: String,
+    /// The folded tables and lists.
+    folded: String,
 }
 
-/// The text after the folded tables.
 #[derive(Template)]
-#[template(path = "comparison_foot.md")]
-struct Foot<'a> {
+#[template(path = "comparison_folds.md")]
+struct Folds<'a> {
     view: &'a View<'a>,
-    runs: String,
-    repeat: Option<&'a String>,
-    is_paired: bool,
+    /// The pairs and the spread of each timed metric, where they are shown.
+    pairs: Option<Table>,
 }
 
 /// The comparison as Markdown, at most [`LIMIT`] bytes; tables that would be too long are cut and say so.
@@ -53,28 +55,25 @@ pub fn render(comparison: &Comparison) -> String {
 /// without news every table.
 pub(super) fn within(comparison: &Comparison, limit: usize, origin: Option<&str>) -> String {
     let view = View::of(comparison, MARKDOWN);
-    let next = Next {
+    let mut text = Text {
         view: &view,
         origin: origin.unwrap_or_default(),
+        repeat: command(&comparison.repeat).filter(|line| line.len() <= COMMAND),
+        table: String::new(),
+        folded: String::new(),
     };
-    let foot = Foot {
-        view: &view,
-        runs: runs(comparison),
-        repeat: view.repeat.as_ref().filter(|line| line.len() <= COMMAND),
-        is_paired: comparison.paired,
-    };
-    let head = format!("### wirebench: {}\n{}\n\n", view.verdict, view.reasons);
-    let (next, foot) = (text_of(&next), text_of(&foot));
-    let mut room = limit.saturating_sub(head.len() + next.len() + foot.len());
-    let notable = notable(&view).map(|table| cut::within(&table.markdown(), room * VISIBLE_PERCENT / 100, REST) + "\n");
-    let table = notable.unwrap_or_default();
-    room = room.saturating_sub(table.len());
-    let folded = match origin {
-        None if comparison.paired => folded(&view) + &pairs(&view),
-        Some(_) if !headline::has_news(comparison) => String::new(),
-        _ => folded(&view),
-    };
-    head + &table + &next + &cut::within(&folded, room, REST) + &foot
+    // The tables have the room that all else leaves.
+    let room = limit.saturating_sub(text_of(&text).len());
+    let notable = rows::table(view.gating.iter().filter(|line| !is_unchanged(line)));
+    if !notable.is_empty() {
+        text.table = cut::within(&notable.markdown(), room * VISIBLE_PERCENT / 100, REST) + "\n";
+    }
+    if origin.is_none() || headline::has_news(comparison) {
+        let pairs = (origin.is_none() && comparison.paired).then(|| pairs(&view));
+        let folds = Folds { view: &view, pairs };
+        text.folded = cut::within(&text_of(&folds), room.saturating_sub(text.table.len()), REST);
+    }
+    text_of(&text)
 }
 
 fn text_of(template: &impl Template) -> String {
@@ -90,60 +89,17 @@ fn runs(comparison: &Comparison) -> String {
     }
 }
 
-/// The fold of functions: by what they cost where that is counted, else by what they do more often.
-const FUNCTIONS: &str = "Functions behind the change";
-
-/// The gating rows that a reader has to look at: all but the unchanged.
-fn notable(view: &View) -> Option<Table> {
-    let is_notable = |line: &&Line| line.row.status != RowStatus::Unchanged;
-    let notable = rows::table(view.gating.iter().filter(is_notable));
-    (!notable.is_empty()).then_some(notable)
+/// The other gating rows are those that a reader has to look at.
+fn is_unchanged(line: &Line) -> bool {
+    line.row.status == RowStatus::Unchanged
 }
 
-/// A text that unfolds when its title is clicked.
-fn fold(title: &str, content: &str) -> String {
-    format!("<details><summary>{title}</summary>\n{content}\n</details>\n\n")
-}
-
-fn fold_table(title: &str, explanation: &str, table: &Table) -> String {
-    fold(title, &format!("\n{explanation}{}", table.markdown()))
-}
-
-/// The folded tables and lists.
-fn folded(view: &View) -> String {
-    let mut out = String::new();
-    if !view.limits.is_empty() {
-        let title = format!("Limits: {}", limits::tally(view.limits));
-        out += &fold_table(&title, LIMITS, &limits::table(view.limits));
-    }
-    if !view.explained.is_empty() {
-        let lists: String = view.explained.iter().take(EXPLAINED).map(functions).collect();
-        out += &fold(FUNCTIONS, &lists);
-    }
-    let is_unchanged = |line: &&Line| line.row.status == RowStatus::Unchanged;
-    let unchanged: Vec<&Line> = view.gating.iter().filter(is_unchanged).collect();
-    if !unchanged.is_empty() {
-        let within = view.unchanged_within.as_ref();
-        let within = within.map_or_else(String::new, |most| format!(", none worse by more than {most}"));
-        let title = format!("{} unchanged{within}", plural(unchanged.len(), "gating metric"));
-        out += &fold_table(&title, "", &rows::table(unchanged));
-    }
-    if let Some(title) = &view.other_work_title {
-        let columns = [text("series"), text("function"), text("a count of work, not a cost")];
-        out += &fold_table(title, "", &Table::new(columns, view.other_work.iter().cloned()));
-    }
-    if !view.informative.is_empty() {
-        let title = format!("Informative metrics, which do not gate: {}", view.informative_tally);
-        out += &fold_table(&title, "", &rows::table(&view.informative));
-    }
-    if let Some(tally) = &view.not_compared_tally {
-        out += &fold_table(&format!("Not compared: {tally}"), "", &not_compared(&view.not_compared));
-    }
-    out
+fn unchanged<'a>(view: &'a View<'a>) -> Vec<&'a Line<'a>> {
+    view.gating.iter().filter(|line| is_unchanged(line)).collect()
 }
 
 /// The pairs and the spread of each timed metric.
-fn pairs(view: &View) -> String {
+fn pairs(view: &View) -> Table {
     let row = |line: &Line| {
         let metric = line.row.metric.filter(|metric| metric.pairs > 0)?;
         Some([
@@ -171,40 +127,7 @@ fn pairs(view: &View) -> String {
         number("spread c"),
         number("p worse"),
     ];
-    let table = Table::new(columns, view.gating.iter().chain(&view.informative).filter_map(row));
-    if table.is_empty() {
-        return String::new();
-    }
-    let dropped = view.dropped.as_deref().unwrap_or("none");
-    let title = format!("Pairs and spread; outliers left out over all metrics: {dropped}");
-    fold_table(&title, PAIRS, &table)
-}
-
-const LIMITS: &str =
-    "Absolute bounds of the scenarios, judged on the candidate's rounds and on this machine alone.\n\n";
-const PAIRS: &str = "A pair is left out when one of its rounds is far from its neighbours, without looking at which side it is. \
-                     Many more on one side than on the other may hide a change that is slow only now and then.\n\n";
-
-fn not_compared(all: &[NotCompared]) -> Table {
-    let row = |one: &NotCompared| {
-        let reason = one.reason.as_deref().unwrap_or("–");
-        [one.presence, &one.series, reason].map(str::to_owned)
-    };
-    Table::new([text(""), text("series"), text("why")], all.iter().map(row))
-}
-
-/// The functions that cause a change, as a list under its heading.
-fn functions(explained: &Explained) -> String {
-    let flame_graph = explained.flame_graph.map_or_else(String::new, |path| {
-        // A relative link leads nowhere in a job summary.
-        let picture = code(path);
-        format!("; flame graph {picture} in the run's folder (on GitHub, in its artifact `bench-run`)")
-    });
-    let functions = explained.functions.iter();
-    let items: String = functions
-        .map(|[function, change]| format!("- {function} {change}\n"))
-        .collect();
-    format!("\n{}{flame_graph}:\n\n{items}", explained.head)
+    Table::new(columns, view.gating.iter().chain(&view.informative).filter_map(row))
 }
 
 #[cfg(test)]
@@ -218,6 +141,8 @@ mod tests {
     use wirebench_record::counts::Source;
     use wirebench_record::reason::{MetricReason, Note, SeriesReason};
     use wirebench_testing::golden;
+
+    const FUNCTIONS: &str = "Functions behind the change";
 
     /// Puts `text` in the place of everything that is free text.
     fn overwrite(value: &mut Value, text: &str) {

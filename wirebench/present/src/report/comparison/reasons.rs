@@ -1,9 +1,10 @@
 //! Reasons and notes of a comparison in words: the one place where a fact becomes a sentence. The words may contain text of the
 //! record, which the caller must escape.
 
+use crate::report::escape::Escape;
 use crate::report::format::{change, declared, plural, size};
 use wirebench_judge::summary::comparison::{Row, RowStatus};
-use wirebench_record::comparison::ComparedMetric;
+use wirebench_record::comparison::{ComparedMetric, ComparedSeries};
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
 use wirebench_record::run::Dependency;
@@ -174,6 +175,11 @@ pub fn series(reason: &SeriesReason) -> String {
         Reason::Elsewhere => ELSEWHERE.into(),
         Reason::Text { text } => text.clone(),
     }
+}
+
+/// Why this series was not compared, escaped; `None` if the record does not say it.
+pub(crate) fn not_compared(one: &ComparedSeries, escape: Escape) -> Option<String> {
+    Some(escape.sentence(&series(one.reason.as_ref()?)))
 }
 
 fn because(what: &str, why: &str) -> String {

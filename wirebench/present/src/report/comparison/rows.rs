@@ -9,7 +9,6 @@ use crate::report::format::{self, change, figure, interval, shortened, size};
 use crate::report::table::{Column, Table, number, text};
 use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::comparison::ComparedMetric;
-use wirebench_record::metric::Metric;
 
 /// Characters of a series' name that a terminal shows.
 const NAME: usize = 60;
@@ -95,9 +94,10 @@ impl<'a> Line<'a> {
         vec![
             self.verdict(),
             shortened(&self.series, NAME),
+            // `CPU/req` is the server's.
             self.row
                 .metric
-                .map_or("–", |metric| short_head(metric.metric))
+                .map_or("–", |metric| metric.metric.row().head.trim_start_matches("server "))
                 .to_owned(),
             format!("{symbol} {}", self.label().unwrap_or("–")),
             baseline.clone(),
@@ -153,11 +153,6 @@ fn change_column(lines: &[&Line]) -> Column {
         (true, true) => number("change\n(95 % interval; counted: range)")
             .in_markdown("change (95 % interval; counted: range over repetitions)"),
     }
-}
-
-/// The short name of a metric: `CPU/req` is the server's.
-fn short_head(metric: Metric) -> &'static str {
-    metric.row().head.trim_start_matches("server ")
 }
 
 // The figures of a compared metric as text, the same in every table and sentence.

@@ -2,15 +2,15 @@
 
 use askama::Template;
 
-use crate::report::comparison::headline;
 use crate::report::comparison::rows::{self, Line};
 use crate::report::comparison::verdict::symbol;
-use crate::report::comparison::view::{NotCompared, View};
-use crate::report::escape::TERMINAL;
+use crate::report::comparison::view::View;
+use crate::report::comparison::{facts, headline, reasons};
+use crate::report::escape::{TERMINAL, command};
 use crate::report::format::{plain, shortened};
 use crate::report::limits;
 use wirebench_judge::summary::comparison::{Findings, RowStatus};
-use wirebench_record::comparison::Comparison;
+use wirebench_record::comparison::{ComparedSeries, Comparison};
 
 /// Characters of a function's name that are shown.
 const FUNCTION: usize = 100;
@@ -49,7 +49,7 @@ pub fn offenders(comparison: &Comparison, standings: &[RowStatus], width: Option
     let findings = Findings::of(comparison);
     let rows = findings.gating.iter().filter(|row| standings.contains(&row.status));
     let lines: Vec<Line> = rows.map(|row| Line::of(row, TERMINAL)).collect();
-    table(&lines, width) + &reasons(&lines)
+    table(&lines, width) + &explained(&lines)
 }
 
 fn table<'a>(lines: impl IntoIterator<Item = &'a Line<'a>>, width: Option<u16>) -> String {
@@ -61,7 +61,7 @@ fn table<'a>(lines: impl IntoIterator<Item = &'a Line<'a>>, width: Option<u16>) 
 }
 
 /// The reasons that the columns do not show.
-fn reasons(lines: &[Line]) -> String {
+fn explained(lines: &[Line]) -> String {
     let has_more = |line: &&Line| {
         matches!(
             line.row.status,
@@ -86,18 +86,18 @@ fn paragraph(lines: impl Iterator<Item = String>) -> String {
 }
 
 /// The series that were not compared, and why; those with the same program on both sides in one line.
-fn not_compared(all: &[NotCompared]) -> String {
+fn not_compared(all: &[(&str, &ComparedSeries)]) -> String {
     let mut lines = Vec::new();
-    for group in all.chunk_by(|one, next| one.presence == next.presence) {
-        let presence = group[0].presence;
-        let (same, others): (Vec<&NotCompared>, Vec<_>) = group.iter().partition(|one| one.same_program);
-        lines.extend(others.into_iter().map(|one| {
-            let reason = one.reason.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-            format!("Not compared, {presence}: {}{reason}", one.series)
+    for group in all.chunk_by(|one, next| one.0 == next.0) {
+        let how = group[0].0;
+        let (same, others): (Vec<_>, Vec<_>) = group.iter().partition(|(_, series)| series.same_program);
+        lines.extend(others.into_iter().map(|(_, series)| {
+            let reason = reasons::not_compared(series, TERMINAL).map_or_else(String::new, |why| format!(": {why}"));
+            format!("Not compared, {how}: {}{reason}", plain(&series.id))
         }));
-        let names: Vec<&str> = same.into_iter().map(|one| one.series.as_str()).collect();
+        let names: Vec<String> = same.into_iter().map(|(_, series)| plain(&series.id)).collect();
         if !names.is_empty() {
-            lines.push(format!("Not measured, {presence}: {}", names.join(", ")));
+            lines.push(format!("Not measured, {how}: {}", names.join(", ")));
         }
     }
     paragraph(lines.into_iter())
