@@ -120,7 +120,8 @@ fn bar_rows(section: &Section, metric: Metric, scale: f64, text: fn(f64) -> Stri
         // The note applies to throughput alone: the driver does not limit the other metrics.
         let note = match spread {
             Some(_) if metric != Metric::Throughput => String::new(),
-            _ => note(row),
+            // What it means to be client-bound is said once, below the picture.
+            _ => row.note().replace("client-bound", "*"),
         };
         let (label, group) = (label(row.series), group(row.series));
         let _ = writeln!(data, "{label}\t{numbers}\t{group}\t{words}\t{note}");
@@ -169,11 +170,6 @@ fn paired<'a, 'b>(section: &'b Section<'a>) -> Vec<&'b Row<'a>> {
     let first = |driver: &str| section.rows.iter().position(|row| row.series.driver == driver);
     rows.sort_by_key(|row| (first(&row.series.driver), group(row.series)));
     rows
-}
-
-/// The note on a row; what it means to be client-bound is said once, below the picture.
-fn note(row: &Row) -> String {
-    row.note().replace("client-bound", "*")
 }
 
 fn label(series: &Series) -> String {

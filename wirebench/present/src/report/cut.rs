@@ -7,18 +7,28 @@ pub fn within(text: &str, bytes: usize, rest: &str) -> String {
         return text.to_owned();
     }
     let sentence = format!("\nCut to fit: {rest}.\n");
-    let mut open = Open::default();
     let mut kept = (0, String::new());
     let mut end = 0;
+    // How many folded parts are open, and whether a block of code is.
+    let (mut folded, mut in_code) = (0_usize, false);
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
         end += line.len();
-        open.pass(line);
-        let closing = CLOSE.repeat(open.folded);
+        if line.starts_with("```") {
+            in_code = !in_code;
+        }
+        if !in_code {
+            folded += line.matches("<details>").count();
+            folded = folded.saturating_sub(line.matches("</details>").count());
+        }
+        let closing = CLOSE.repeat(folded);
         if end + closing.len() + sentence.len() > bytes {
             break;
         }
-        if open.may_end_after(line, lines.peek().copied().unwrap_or_default()) {
+        let is_rule_next = lines.peek().copied().is_some_and(is_rule);
+        // The text may be cut after a row of a table that is not its head, and at the end of a paragraph.
+        let is_row = line.starts_with('|') && !is_rule(line) && !is_rule_next;
+        if !in_code && (is_row || line.trim().is_empty()) {
             kept = (end, closing);
         }
     }
@@ -29,33 +39,6 @@ pub fn within(text: &str, bytes: usize, rest: &str) -> String {
 }
 
 const CLOSE: &str = "\n</details>\n";
-
-/// What is open after the lines so far.
-#[derive(Debug, Default)]
-struct Open {
-    /// Folded parts.
-    folded: usize,
-    /// Whether this is within a block of code.
-    code: bool,
-}
-
-impl Open {
-    fn pass(&mut self, line: &str) {
-        if line.starts_with("```") {
-            self.code = !self.code;
-        }
-        if !self.code {
-            self.folded += line.matches("<details>").count();
-            self.folded = self.folded.saturating_sub(line.matches("</details>").count());
-        }
-    }
-
-    /// Whether the text may be cut after this line: a row of a table that is not its head, or the end of a paragraph.
-    fn may_end_after(&self, line: &str, next: &str) -> bool {
-        let row = line.starts_with('|') && !is_rule(line) && !is_rule(next);
-        !self.code && (row || line.trim().is_empty())
-    }
-}
 
 /// The line between a table's head and its rows.
 fn is_rule(line: &str) -> bool {

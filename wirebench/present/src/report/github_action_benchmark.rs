@@ -27,53 +27,43 @@ pub fn suite(run: &Run, better: Better) -> Vec<Entry> {
     let wanted = || Metric::OF_SERVER.into_iter().filter(|metric| metric.better() == better);
     let sections = sections(run);
     let rows = sections.iter().flat_map(|section| &section.rows);
-    let timed = rows.flat_map(|row| wanted().filter_map(move |metric| entry(row, metric)));
+    let timed = rows.flat_map(|row| wanted().filter_map(move |metric| timed_entry(row, metric)));
     let counted = counted(run).flat_map(|series| {
         let wanted = Metric::COUNTED.into_iter().filter(|metric| metric.better() == better);
-        wanted.filter_map(|metric| count(series, metric))
+        wanted.filter_map(|metric| counted_entry(series, metric))
     });
     timed.chain(counted).collect()
 }
 
-fn count(series: &Series, metric: Metric) -> Option<Entry> {
+fn counted_entry(series: &Series, metric: Metric) -> Option<Entry> {
     let (value, spread) = series.counts_of(Variant::Candidate)?.value(metric)?;
-    Some(Entry {
-        name: format!("{} {}", series.id, metric.label()),
-        unit: metric.unit(),
-        value: to_hundredths(value),
-        range: format!("± {}", to_hundredths(spread)),
-        extra: "counted".into(),
-    })
+    // A count may be exact: one event more in a hundred requests must be visible.
+    Some(entry(series, metric, [value, spread], 100.0, "counted".into()))
 }
 
-/// A count may be exact: one event more in a hundred requests must be visible.
-fn to_hundredths(value: f64) -> f64 {
-    (value * 100.0).round() / 100.0
-}
-
-fn entry(row: &Row, metric: Metric) -> Option<Entry> {
+fn timed_entry(row: &Row, metric: Metric) -> Option<Entry> {
     if !row.has_load() && metric == Metric::Throughput {
         return None;
     }
     let spread = row.spread(metric)?;
     let note = row.note();
-    let rounds = format!("median of {}", plural(row.ok_rounds, "round"));
-    Some(Entry {
-        name: format!("{} {}", row.series.id, metric.label()),
-        unit: metric.unit(),
-        value: rounded(spread.median),
-        range: format!("± {}", rounded((spread.high - spread.low) / 2.0)),
-        extra: if note.is_empty() {
-            rounds
-        } else {
-            format!("{rounds}; {note}")
-        },
-    })
+    let separator = if note.is_empty() { "" } else { "; " };
+    let extra = format!("median of {}{separator}{note}", plural(row.ok_rounds, "round"));
+    let numbers = [spread.median, (spread.high - spread.low) / 2.0];
+    // One decimal is far below the noise of any of these, and keeps the stored history small.
+    Some(entry(row.series, metric, numbers, 10.0, extra))
 }
 
-/// One decimal is far below the noise of any of these, and keeps the stored history small.
-fn rounded(value: f64) -> f64 {
-    (value * 10.0).round() / 10.0
+/// An entry with a value and half its range, rounded to so many parts of a unit.
+fn entry(series: &Series, metric: Metric, numbers: [f64; 2], parts: f64, extra: String) -> Entry {
+    let [value, half_range] = numbers.map(|number| (number * parts).round() / parts);
+    Entry {
+        name: format!("{} {}", series.id, metric.label()),
+        unit: metric.unit(),
+        value,
+        range: format!("± {half_range}"),
+        extra,
+    }
 }
 
 #[cfg(test)]

@@ -1,33 +1,28 @@
 //! The result of an import: each suite, which direction of its values counts as better, and what is not judged.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+
+use askama::Template;
 
 use crate::report::format::{direction, plain, plural};
 use wirebench_history::import::number;
 use wirebench_record::imported::{Imported, Suite};
 
+#[derive(Template)]
+#[template(path = "imported.txt")]
+struct Text<'a> {
+    imported: &'a Imported,
+}
+
 /// The findings as text.
 pub fn render(imported: &Imported) -> String {
-    let mut out = String::new();
-    for suite in &imported.suites {
-        let values = suite.series.iter().flat_map(|series| &series.values).flatten();
-        let _ = writeln!(
-            out,
-            "{}: {} runs, {} series, {} values, all kept",
-            plain(&suite.name),
-            suite.runs.len(),
-            suite.series.len(),
-            values.count()
-        );
-        for (words, count) in directions(suite) {
-            let _ = writeln!(out, "  {count} series: {words}");
-        }
-        if let Some(refused) = refused(suite) {
-            let _ = writeln!(out, "  {refused}");
-        }
-    }
-    out
+    let text = Text { imported }.render();
+    text.expect("the template only writes into a string")
+}
+
+/// How many values a suite has.
+fn values(suite: &Suite) -> usize {
+    suite.series.iter().flat_map(|series| &series.values).flatten().count()
 }
 
 /// The number of series for each direction that counts as better, with the reason.

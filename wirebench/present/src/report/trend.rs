@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use askama::Template;
+
 use crate::report::cause::{moved, sentence};
 use crate::report::format::{figure, grouped, plain, plural, signed, three_digits, with_interval};
 use wirebench_record::run::short_commit;
@@ -20,34 +22,38 @@ pub const CHANGED: &str = "◇ changed";
 /// If the smallest step that would be seen is larger, percent, the trace is too noisy to judge.
 pub const TOO_NOISY: f64 = 100.0;
 
+#[derive(Template)]
+#[template(path = "trend.txt")]
+struct Text<'a> {
+    trend: &'a Trend,
+    /// How wide the columns of series and of metrics are, characters.
+    widths: (usize, usize),
+}
+
 /// The trend as text.
 pub fn render(trend: &Trend) -> String {
-    let mut out = String::new();
     let width = |text: fn(&Trace) -> String| {
         let widths = trend.traces.iter().map(|trace| text(trace).chars().count());
         widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
     };
-    let (series, metric) = (width(name), width(what));
-    let mut source = "runs";
-    for trace in &trend.traces {
-        if trace.source != source {
-            source = &trace.source;
-            let _ = writeln!(out, "\n{}", plain(source));
-        }
-        let _ = writeln!(
-            out,
-            "{:series$}  {:metric$}  {}",
-            name(trace),
-            what(trace),
-            standing(trace)
-        );
-        for segment in &trace.segments {
-            events(&mut out, segment);
-        }
-    }
-    groups(&mut out, trend);
-    let _ = writeln!(out, "\n{}", totals(trend));
-    out
+    let widths = (width(name), width(what));
+    let text = Text { trend, widths }.render();
+    text.expect("the template only writes into a string")
+}
+
+/// The traces of each source.
+fn sources(trend: &Trend) -> Vec<&[Trace]> {
+    trend.traces.chunk_by(|one, next| one.source == next.source).collect()
+}
+
+/// The pushes at which several series stepped, or something got worse.
+fn groups(trend: &Trend) -> Vec<&Group> {
+    let groups = trend.groups.iter();
+    groups.filter(|group| group.stepped > 1 || group.alert).collect()
+}
+
+fn line(trace: &Trace, (series, metric): (usize, usize)) -> String {
+    format!("{:series$}  {:metric$}  {}", name(trace), what(trace), standing(trace))
 }
 
 fn name(trace: &Trace) -> String {
@@ -143,15 +149,6 @@ fn in_unit(trace: &Trace, level: f64) -> String {
     }
 }
 
-fn events(out: &mut String, segment: &Segment) {
-    if let Some(why) = &segment.broken_by {
-        let _ = writeln!(out, "    ── broken at {}: {}", push(&segment.first), plain(why));
-    }
-    for point in &segment.change_points {
-        let _ = writeln!(out, "    {}", step(point));
-    }
-}
-
 fn step(point: &ChangePoint) -> String {
     let word = match point.direction {
         Direction::Better => BETTER,
@@ -177,23 +174,6 @@ fn step(point: &ChangePoint) -> String {
 fn push(push: &Push) -> String {
     let day = push.at.as_deref().and_then(|time| time.get(..10)).unwrap_or("no date");
     format!("{} ({})", plain(short_commit(&push.commit)), plain(day))
-}
-
-/// One line for each push at which several series stepped, or something got worse.
-fn groups(out: &mut String, trend: &Trend) {
-    let shown = trend.groups.iter().filter(|group| group.stepped > 1 || group.alert);
-    for (number, group) in shown.enumerate() {
-        if number == 0 {
-            let _ = writeln!(out, "\nby push");
-        }
-        let marked = match (group.open, group.recent) {
-            (true, true) => ", ALERT (new)",
-            (true, false) => ", ALERT",
-            (false, _) if group.alert => ", fixed",
-            (false, _) => "",
-        };
-        let _ = writeln!(out, "    {}{marked}", plain(&headline(group)));
-    }
 }
 
 /// The metrics that moved at a push: `http worse by 2.8 to 4.1 % (25 metrics, 5 series) at 0123456789ab (2026-11-21); 25 of 30 moved`.

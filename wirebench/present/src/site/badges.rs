@@ -102,7 +102,7 @@ pub(super) fn markdown(site: &Site, series: &Series) -> String {
         return file;
     };
     let page = &series.page;
-    let endpoint = escaped(&format!("{address}{file}"));
+    let Ok(endpoint) = urlencode_strict(format!("{address}{file}"));
     format!("[![{page}](https://img.shields.io/endpoint?url={endpoint})]({address}series/{page}.html)")
 }
 
@@ -114,12 +114,6 @@ pub(super) fn published(repository: &str) -> Option<String> {
         true => format!("https://{host}/"),
         false => format!("https://{host}/{name}/"),
     })
-}
-
-/// Percent-encoded, as the value of a query.
-fn escaped(address: &str) -> String {
-    let Ok(escaped) = urlencode_strict(address);
-    escaped.to_string()
 }
 
 #[cfg(test)]
@@ -139,6 +133,7 @@ mod tests {
 
     #[test]
     fn an_address_becomes_one_value_of_a_query() {
-        assert_eq!(escaped("https://a.io/x y&z"), "https%3A%2F%2Fa.io%2Fx%20y%26z");
+        let Ok(escaped) = urlencode_strict("https://a.io/x y&z");
+        assert_eq!(escaped.to_string(), "https%3A%2F%2Fa.io%2Fx%20y%26z");
     }
 }

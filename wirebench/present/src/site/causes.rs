@@ -1,7 +1,6 @@
 //! Change points by their cause: one card for each range of commits, however many metrics it moved.
 
 use crate::report::cause::{Moved, sentence};
-use crate::report::format::{change, with_interval};
 use crate::site::frame::{Site, pull_url, since};
 use crate::site::gather::{Drawn, Series, Source, seconds};
 use crate::site::series_view::{state, verdict};
@@ -70,7 +69,7 @@ pub(super) fn causes<'a>(
 ) -> Vec<Cause<'a>> {
     let mut causes = Vec::new();
     for source in sources {
-        let points = source.series.iter().flat_map(|series| unsorted(site, source, series));
+        let points = source.series.iter().flat_map(|series| unsorted(source, series));
         let mut left: Vec<ChangePointView> = points.collect();
         left.sort_by_key(|point| point.time);
         let groups = site.input.followed.trend.groups.iter();
@@ -175,26 +174,21 @@ pub(super) struct ChangePointView<'a> {
     pub(super) verdict: &'static str,
     /// Whether it comes after the push that the newest one is compared with, in the newest segment.
     pub(super) after_mark: bool,
-    /// Its size alone.
-    pub(super) size: String,
     /// The metric's values around it.
     pub(super) course: Course,
-    pub(super) href: String,
-    pub(super) change: String,
-    pub(super) url: Option<String>,
     pub(super) status: &'static str,
     pub(super) note: &'a str,
     time: i64,
 }
 
 /// The change points of one series, the newest first.
-pub(super) fn of_series<'a>(site: &Site, source: &Source, series: &'a Series) -> Vec<ChangePointView<'a>> {
-    let mut points = unsorted(site, source, series);
+pub(super) fn of_series<'a>(source: &Source, series: &'a Series) -> Vec<ChangePointView<'a>> {
+    let mut points = unsorted(source, series);
     points.sort_by_key(|point| std::cmp::Reverse(point.time));
     points
 }
 
-fn unsorted<'a>(site: &Site, source: &Source, series: &'a Series) -> Vec<ChangePointView<'a>> {
+fn unsorted<'a>(source: &Source, series: &'a Series) -> Vec<ChangePointView<'a>> {
     let mut points = Vec::new();
     for drawn in &series.metrics {
         for (number, segment) in drawn.trace.segments.iter().enumerate() {
@@ -203,18 +197,13 @@ fn unsorted<'a>(site: &Site, source: &Source, series: &'a Series) -> Vec<ChangeP
                 let (at, (first, last)) = (point.places.first_after, segment.places);
                 let standing = standing(point.direction);
                 let (status, note) = status_of(point);
-                let [before, up_to] = [&point.last_before.commit, &point.first_after.commit];
                 ChangePointView {
                     drawn,
                     point,
                     state: state(standing),
                     verdict: verdict(standing),
                     after_mark: current && at > source.mark.at,
-                    size: change(point.change_percent),
                     course: spark::around(drawn.values.judged(), (first, at, last)),
-                    href: format!("{}&pin={}", drawn.href(), short_commit(up_to)),
-                    change: with_interval(point.change_percent, point.low_percent, point.high_percent),
-                    url: site.range_url(source.line, before, up_to),
                     status,
                     note,
                     time: seconds(&point.first_after).unwrap_or(0),

@@ -38,8 +38,7 @@ struct Page<'a> {
     /// How many regressions are open, and since when.
     headline: String,
     class: &'static str,
-    lead: String,
-    months: Vec<Month<'a>>,
+    causes: Vec<Cause<'a>>,
 }
 
 /// The changes of one month, folded unless it is the newest or one of them is open.
@@ -87,8 +86,7 @@ fn render(frame: Frame) -> Result<String, askama::Error> {
         frame,
         headline,
         class,
-        lead: lead(&causes),
-        months: months(&causes),
+        causes,
     }
     .render()
 }

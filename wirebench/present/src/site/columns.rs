@@ -5,13 +5,19 @@ use wirebench_history::follow::TraceValues;
 use wirebench_record::site::{
     Break, Buckets, COLUMN, Column, Envelope, Failure, MOST_POINTS, POINTS, Points, PointsFile, Row, Step,
 };
-use wirebench_record::trend::{ChangePoint, Trace};
+use wirebench_record::trend::ChangePoint;
 use wirebench_stats::quantile::median;
 
 /// The column, without what comes after the last value of a stopped series, and its points where they are a file of their own.
 pub(super) fn column(source: &Source, drawn: &Drawn) -> (Column, Option<PointsFile>) {
     let (trace, values) = (drawn.trace, drawn.values);
-    let breaks: Vec<Break> = breaks(trace);
+    let broken = trace.segments.iter().filter_map(|segment| {
+        Some(Break {
+            at: segment.places.0,
+            why: segment.broken_by.clone()?,
+        })
+    });
+    let breaks: Vec<Break> = broken.collect();
     let points = points(values);
     let count = values.values.iter().filter(|value| value.is_finite()).count();
     let long = count > MOST_POINTS;
@@ -43,16 +49,6 @@ pub(super) fn column(source: &Source, drawn: &Drawn) -> (Column, Option<PointsFi
         points,
     });
     (column, file)
-}
-
-fn breaks(trace: &Trace) -> Vec<Break> {
-    let broken = trace.segments.iter().filter_map(|segment| {
-        Some(Break {
-            at: segment.places.0,
-            why: segment.broken_by.clone()?,
-        })
-    });
-    broken.collect()
 }
 
 fn step(step: &ChangePoint) -> Step {

@@ -62,7 +62,11 @@ impl<'a> Site<'a> {
     /// The site of an input, with the navigation given.
     pub(super) fn of(input: &'a Input, sources: &'a [Source], nav: Vec<NavEntry<'a>>, previews: Previews) -> Self {
         let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
-        let newest = newest(sources);
+        let dated = sources
+            .iter()
+            .flat_map(|source| &source.line.pushes)
+            .filter_map(seconds);
+        let newest = dated.max().and_then(|newest| Timestamp::from_second(newest).ok());
         let freshness = match newest {
             Some(newest) => format!(
                 "{}, the newest of {}.",
@@ -174,13 +178,6 @@ fn pull_number(message: &str) -> Option<&str> {
 /// Since when a change holds: the pull request that its message names, else the commit.
 pub(super) fn since(message: &str, commit: &str) -> String {
     pull_number(message).map_or_else(|| commit.to_owned(), |number| format!("#{number}"))
-}
-
-/// When the newest push of all sources was made.
-fn newest(sources: &[Source]) -> Option<Timestamp> {
-    let pushes = sources.iter().flat_map(|source| &source.line.pushes);
-    let newest = pushes.filter_map(seconds).max()?;
-    Timestamp::from_second(newest).ok()
 }
 
 // A page that a site has once: its file, its name in the navigation, and how it is rendered.

@@ -20,8 +20,8 @@ use wirebench_record::trend::{Basis, Group, Push, Trace};
 pub(super) struct Source<'a> {
     pub(super) line: &'a SourceTimeline,
     pub(super) timeline: Timeline,
-    /// The push that the newest one is compared with.
-    pub(super) mark: Mark,
+    /// The push that the newest one is compared with: a release, or one with a name such as `30 pushes ago`.
+    pub(super) mark: Release,
     /// How many regressions are open, as the history counts them.
     pub(super) open: usize,
     /// How many of them began before the mark.
@@ -154,11 +154,6 @@ pub(super) fn gather<'a>(followed: &'a FollowedHistory, releases: &[Released]) -
     sources
 }
 
-/// Whether there may be runs: imported histories have none.
-pub(super) fn may_have_runs(sources: &[Source]) -> bool {
-    sources.is_empty() || sources.iter().any(|source| source.line.source == RUNS_SOURCE)
-}
-
 /// What is drawn, in words.
 fn label(trace: &Trace) -> &str {
     match trace.metric {
@@ -184,9 +179,6 @@ fn reference(line: &SourceTimeline, trace: &Trace, releases: &[Released]) -> Opt
 
 /// Without a newer release, the newest push is compared with the one so many pushes ago. All runs of a commit are one push.
 const AGO: usize = 30;
-
-/// The push that the newest one is compared with: a release, or one with a name such as `30 pushes ago`.
-pub(super) type Mark = Release;
 
 /// The timeline of a line.
 pub(super) fn timeline(line: &SourceTimeline, releases: &[Released]) -> Timeline {
@@ -216,17 +208,17 @@ fn released(pushes: &[Push], releases: &[Released]) -> Vec<Release> {
 }
 
 /// What the newest push is set against: the newest release before it, else 30 pushes ago, else the first push.
-pub(super) fn mark(timeline: &Timeline, pushes: &[Push]) -> Mark {
+pub(super) fn mark(timeline: &Timeline, pushes: &[Push]) -> Release {
     let commits = commits_from(pushes);
     let newest = timeline.pushes.saturating_sub(1);
     let release = timeline.releases.iter().rev().find(|release| release.at < newest);
     match release {
         Some(release) => release.clone(),
-        None if commits.first().is_some_and(|all| *all > AGO + 1) => Mark {
+        None if commits.first().is_some_and(|all| *all > AGO + 1) => Release {
             at: commits.iter().rposition(|count| *count > AGO).unwrap_or(0),
             name: format!("{AGO} pushes ago"),
         },
-        None => Mark {
+        None => Release {
             at: 0,
             name: "the first push".into(),
         },
@@ -308,7 +300,7 @@ mod tests {
         }
     }
 
-    fn released_at(count: usize, at: usize) -> Mark {
+    fn released_at(count: usize, at: usize) -> Release {
         let releases = [Released {
             commit: format!("{at:040x}"),
             name: "v1".into(),

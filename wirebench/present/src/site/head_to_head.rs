@@ -5,14 +5,14 @@ use askama::Template;
 use crate::report::format::{plural, three_digits};
 use crate::report::head_to_head::{BOUNDS, times};
 use crate::report::pacing::offered;
-use crate::site::frame::{Frame, Revision, Site, SitePage};
+use crate::site::frame::{Frame, SitePage};
 use crate::site::run_list;
 use crate::site::scale::{self, Log};
 use crate::site::shown::is_id;
 use crate::site::svg::{Markup, Path, Svg};
 use wirebench_judge::summary::head_to_head::{Bounds, Multiple, Relative, is_grpc, relatives};
 use wirebench_judge::summary::{Section, sections};
-use wirebench_record::run::{Bound, Run, Variant};
+use wirebench_record::run::{Bound, Run};
 
 pub(super) const PAGE: SitePage = SitePage {
     applies: run_list::PAGE.applies,
@@ -27,27 +27,22 @@ pub(super) const PAGE: SitePage = SitePage {
 #[template(path = "head_to_head.html")]
 struct Page<'a> {
     frame: Frame<'a>,
-    shown: Option<Shown<'a>>,
+    /// The run that is shown.
+    run: Option<&'a Run>,
+    /// Its id, where it has a page.
+    file: Option<&'a String>,
+    answer: Vec<String>,
+    jobs: Vec<Job<'a>>,
 }
 
 impl Page<'_> {
     /// What gRPC costs compared with HTTP, without the full stop.
     fn headline(&self) -> &str {
-        let first = self.shown.as_ref().and_then(|shown| shown.answer.first());
+        let first = self.run.and(self.answer.first());
         first.map_or("HTTP, gRPC or gRPC-web for this job?", |answer| {
             answer.trim_end_matches('.')
         })
     }
-}
-
-/// The run that is shown.
-struct Shown<'a> {
-    answer: Vec<String>,
-    run: &'a Run,
-    /// The run's id, where it has a page.
-    file: Option<&'a String>,
-    code: Revision,
-    jobs: Vec<Job<'a>>,
 }
 
 /// A server beside the first one that the same driver loaded with the same work.
@@ -68,24 +63,15 @@ fn render<'a>(
 ) -> Result<String, askama::Error> {
     let has_jobs = |run: &&Run| sections(run).iter().any(|section| !relatives(section).is_empty());
     let newest = (runs.into_iter().filter(has_jobs)).max_by(|a, b| a.started_at.cmp(&b.started_at));
+    let sections = newest.map(sections).unwrap_or_default();
     Page {
-        shown: newest.map(|run| Shown::of(run, frame.site, paged)),
         frame,
+        run: newest,
+        file: newest.map(|run| &run.id).filter(|id| is_id(id) && paged(id)),
+        answer: answer(&sections),
+        jobs: jobs(&sections),
     }
     .render()
-}
-
-impl<'a> Shown<'a> {
-    fn of(run: &'a Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
-        let sections = sections(run);
-        Self {
-            answer: answer(&sections),
-            run,
-            file: Some(&run.id).filter(|id| is_id(id) && paged(id)),
-            code: Revision::of(run.revision(Variant::Candidate), Some(site)),
-            jobs: jobs(&sections),
-        }
-    }
 }
 
 const BAR: (f64, f64) = (190.0, 20.0);

@@ -6,7 +6,6 @@ use crate::report::format::{declared, grouped, plural, three_digits};
 use crate::report::trend::{TOO_NOISY, open_regressions};
 use crate::site::frame::{Frame, SitePage};
 use crate::site::gather::{Drawn, Source};
-use crate::site::shown::sentence;
 use crate::site::trust::{left_out, reasons};
 use wirebench_judge::summary::quality::{EqualCode, Tally, equal_code, steal_percent};
 use wirebench_record::comparison::Comparison;
@@ -50,8 +49,6 @@ struct Page<'a> {
     /// The metrics of which least can be seen, first; and the others.
     noisiest: Vec<&'a Drawn<'a>>,
     quieter: Vec<&'a Drawn<'a>>,
-    skipped: Vec<String>,
-    skipped_more: usize,
 }
 
 fn render(
@@ -78,8 +75,6 @@ fn render(
         reasons: reasons(&tally, 20),
         noisiest,
         quieter,
-        skipped: trend.skipped.iter().take(SKIPPED).map(|line| sentence(line)).collect(),
-        skipped_more: trend.skipped.len().saturating_sub(SKIPPED),
     }
     .render()
 }

@@ -39,7 +39,7 @@ use askama::Template as _;
 pub use frame::{Input, MorePage, PagedRun};
 pub use run_page::report;
 
-use self::frame::{Framed, NavEntry, Site, SitePage};
+use self::frame::{Framed, Site, SitePage};
 use self::gather::gather;
 use self::write::Writer;
 use crate::{PresentError, VERSION};
@@ -81,7 +81,12 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Pr
     let sources = gather(input.followed, input.releases);
     let pages: Vec<&SitePage> = (pages.iter()).filter(|page| (page.applies)(input, &sources)).collect();
     let previews = preview::draw(&mut writer, input, &sources)?;
-    let site = Site::of(input, &sources, navigation(&pages, input.more), previews);
+    let own = pages
+        .iter()
+        .filter(|page| page.in_nav)
+        .map(|page| (page.title, page.path));
+    let more = input.more.iter().map(|page| (&*page.title, &*page.path));
+    let site = Site::of(input, &sources, own.chain(more).collect(), previews);
     let mut heads = Vec::new();
     for source in &sources {
         heads.extend(series::write(&mut writer, &site, source)?);
@@ -115,12 +120,6 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Pr
         columns,
         bytes: writer.bytes,
     })
-}
-
-fn navigation<'a>(pages: &[&SitePage], more: &'a [MorePage]) -> Vec<NavEntry<'a>> {
-    let own = pages.iter().filter(|page| page.in_nav);
-    let own = own.map(|page| (page.title, page.path));
-    own.chain(more.iter().map(|page| (&*page.title, &*page.path))).collect()
 }
 
 /// Whether a site has a page of this name itself.

@@ -38,28 +38,18 @@ struct Page<'a> {
 
 struct SourceView<'a> {
     source: &'a Source<'a>,
-    tally: Tally,
     causes: Vec<Cause<'a>>,
     /// Causes that have no card here.
     more: usize,
-    broken: Vec<Broken>,
-    /// How many runs are missing until anything is judged, in words; none when something is.
-    first_runs: Option<String>,
+    broken: Vec<Broken<'a>>,
     rows: Vec<&'a Drawn<'a>>,
 }
 
 /// Series without a good value in the newest run, for one reason.
-struct Broken {
+struct Broken<'a> {
     reason: String,
-    /// Each of them.
-    series: Vec<BrokenSeries>,
-}
-
-/// A series without a good value in the newest run.
-struct BrokenSeries {
-    name: String,
-    /// Its page and how many metrics it has; `None` if it never had a value.
-    known: Option<(String, usize)>,
+    /// The name of each, its page and how many metrics it has; without these two if it never had a value.
+    series: Vec<(&'a str, Option<(&'a String, usize)>)>,
 }
 
 impl SourceView<'_> {
@@ -194,27 +184,22 @@ fn source_view<'a>(site: &'a Site, source: &'a Source) -> SourceView<'a> {
     causes.truncate(CARDS);
     SourceView {
         source,
-        tally: Tally::of(source),
         causes,
         more,
         broken: broken(source),
-        first_runs: first_runs(source, &rows),
         rows,
     }
 }
 
 /// Every series without a good value in the newest run; those that share the reason together.
-fn broken(source: &Source) -> Vec<Broken> {
+fn broken<'a>(source: &'a Source) -> Vec<Broken<'a>> {
     let known = source.series.iter().filter_map(|series| {
         let withheld = || series.metrics.iter().filter_map(|drawn| drawn.stands.withheld.as_ref());
-        let known = Some((format!("series/{}.html", series.page), withheld().count()));
-        let name = name(series.name);
-        Some((withheld().next()?, BrokenSeries { name, known }))
+        let known = Some((&series.page, withheld().count()));
+        Some((withheld().next()?, (series.name, known)))
     });
-    let unknown = source.line.failed.iter().map(|(series, reason)| {
-        let name = name(series);
-        (reason, BrokenSeries { name, known: None })
-    });
+    let unknown = source.line.failed.iter();
+    let unknown = unknown.map(|(series, reason)| (reason, (series.as_str(), None)));
     let mut found: Vec<Broken> = Vec::new();
     for (reason, series) in known.chain(unknown) {
         let reason = shown::sentence(reason);
@@ -229,7 +214,7 @@ fn broken(source: &Source) -> Vec<Broken> {
     found
 }
 
-/// How many runs are missing until the first verdict.
+/// How many runs are missing until the first verdict, in words; none when something is judged.
 fn first_runs(source: &Source, rows: &[&Drawn]) -> Option<String> {
     let early = !rows.is_empty() && rows.iter().all(|row| row.stands.standing == Standing::Few);
     let missing = FEWEST_VALUES.saturating_sub(source.timeline.pushes);

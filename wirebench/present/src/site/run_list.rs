@@ -7,16 +7,16 @@ use askama::Template;
 use crate::report::comparison::headline;
 use crate::report::comparison::verdict::class;
 use crate::report::format::plural;
-use crate::report::status;
 use crate::site::frame::{Frame, Revision, Site, SitePage};
-use crate::site::gather::may_have_runs;
-use crate::site::shown::{is_id, name};
+use crate::site::shown::is_id;
+use wirebench_history::follow::RUNS_SOURCE;
 use wirebench_judge::summary::comparison::RowStatus;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, Variant};
 
 pub(super) const PAGE: SitePage = SitePage {
-    applies: |_, sources| may_have_runs(sources),
+    // Imported histories have no runs.
+    applies: |_, sources| sources.is_empty() || sources.iter().any(|source| source.line.source == RUNS_SOURCE),
     ..SitePage::new("run/index.html", "Runs", |frame| {
         let site = frame.site;
         let runs = site.input.runs.iter();
@@ -30,8 +30,6 @@ pub(super) const PAGE: SitePage = SitePage {
 pub(super) struct ListedRun<'a> {
     pub(super) run: &'a Run,
     pub(super) code: Revision,
-    pub(super) status: &'static str,
-    pub(super) machine: String,
     /// What it says of its baseline: words and their class.
     pub(super) verdict: Option<(String, &'static str)>,
 }
@@ -39,12 +37,9 @@ pub(super) struct ListedRun<'a> {
 impl<'a> ListedRun<'a> {
     /// `None` for a run whose id cannot name a page.
     pub(super) fn of(run: &'a Run, comparison: Option<&Comparison>, site: &Site) -> Option<Self> {
-        let model = run.host.cpu_model.as_deref().unwrap_or("unknown CPU");
         is_id(&run.id).then(|| Self {
             run,
             code: Revision::of(run.revision(Variant::Candidate), Some(site)),
-            status: status::of_run(run.status),
-            machine: name(&format!("{} × {model}", run.host.cpu_count)),
             verdict: comparison.map(|comparison| (headline::verdict(comparison), class(headline::status(comparison)))),
         })
     }

@@ -4,7 +4,6 @@ use askama::Template;
 
 use crate::report::format::{change, plural, three_digits};
 use crate::report::trend::{TOO_NOISY, kinds};
-use crate::site::causes::{ChangePointView, of_series};
 use crate::site::frame::{Frame, Site, commit_url, pull_url};
 use crate::site::gather::{Drawn, Series, Source, day};
 use crate::site::preview::SITE;
@@ -22,12 +21,8 @@ struct Page<'a> {
     series: &'a Series<'a>,
     first: &'a Drawn<'a>,
     others: &'a [Drawn<'a>],
-    /// Unit, direction, and what a point of the first metric is.
-    caption: String,
     /// What the page says of the first metric.
     fact: String,
-    steps: Vec<ChangePointView<'a>>,
-    commits: Vec<Commit<'a>>,
     /// Whether the messages of commits are known.
     messages: bool,
 }
@@ -37,8 +32,6 @@ struct Commit<'a> {
     url: Option<String>,
     /// Where the pull request is shown that the message names.
     pull: Option<String>,
-    /// Its run, where that has a page.
-    run: Option<&'a String>,
     value: String,
     ratio: String,
     failure: &'a str,
@@ -62,11 +55,8 @@ pub(super) fn render(site: &Site, source: &Source, series: &Series) -> Result<St
         series,
         first,
         others,
-        caption: caption(source, first),
         fact: fact(source, first),
-        steps: of_series(site, source, series),
         messages: source.line.pushes.iter().any(|push| push.message.is_some()),
-        commits: commits(site, source, first),
     }
     .render()
 }
@@ -163,7 +153,6 @@ fn commits<'a>(site: &Site, source: &'a Source, drawn: &'a Drawn) -> Vec<Commit<
             push,
             url: repository.and_then(|repository| commit_url(repository, &push.commit)),
             pull: repository.and_then(|repository| pull_url(repository, push.message.as_deref()?)),
-            run: push.run.as_ref().filter(|run| site.with_page.contains(run.as_str())),
             value: value.map_or_else(|| "–".into(), |value| with_half(drawn, place, drawn.text(value))),
             ratio: number(&drawn.values.ratios).map_or_else(|| "–".into(), |ratio| change(100.0 * (ratio - 1.0))),
             failure: failure.map_or("", |(_, why)| why),

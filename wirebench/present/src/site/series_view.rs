@@ -1,6 +1,6 @@
 //! A metric of a series as pages show it: values, verdict, change and remark, each decided once; and the sentence of a source.
 
-use crate::report::format::{change, direction, figure, plural, significant, three_digits, with_interval};
+use crate::report::format::{direction, figure, plural, significant, three_digits, with_interval};
 use crate::report::trend::{BETTER, CHANGED, TOO_NOISY, WORSE, open_regressions};
 use crate::site::gather::{Drawn, Source, day};
 use crate::site::spark;
@@ -99,13 +99,6 @@ impl Drawn<'_> {
         })
     }
 
-    /// The same without the interval.
-    pub(super) fn short_change(&self) -> String {
-        self.stands
-            .change
-            .map_or_else(String::new, |found| change(found.percent))
-    }
-
     /// Its newest values as SVG path data.
     pub(super) fn spark(&self) -> String {
         spark::path(self.values.judged())
@@ -195,8 +188,9 @@ pub(super) fn sentence(source: &Source) -> String {
     if moved > 0 {
         return format!("No open regression in {metrics}, compared with {since}.");
     }
-    let smallest =
-        detectable(source).map(|percent| format!(", smallest detectable change {} %", three_digits(percent)));
+    // The median over the metrics of the smallest step that five pushes would show.
+    let steps: Vec<f64> = source.metrics().filter_map(Drawn::resolvable).collect();
+    let smallest = median(&steps).map(|percent| format!(", smallest detectable change {} %", three_digits(percent)));
     let stopped = match count(Standing::Stopped) {
         0 => String::new(),
         stopped => format!("; {stopped} no longer measured"),
@@ -205,12 +199,6 @@ pub(super) fn sentence(source: &Source) -> String {
         "Nothing beyond noise since {since}. {metrics} compared{}{stopped}.",
         smallest.unwrap_or_default()
     )
-}
-
-/// The median over the metrics of the smallest step that five pushes would show, percent.
-fn detectable(source: &Source) -> Option<f64> {
-    let sizes: Vec<f64> = source.metrics().filter_map(Drawn::resolvable).collect();
-    median(&sizes)
 }
 
 #[cfg(test)]
