@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::distinct;
 use crate::report::escape::Escape;
 use crate::report::format::{FACTOR_FROM, change, size};
 use wirebench_record::metric::Metric;
@@ -115,12 +116,6 @@ fn servers(moved: &[Moved], escape: Escape) -> String {
         _ if moved.iter().all(|one| one.metric.is_none()) => format!("{many} benchmarks"),
         _ => format!("{many} servers"),
     }
-}
-
-/// Each text once, in the order of its first place.
-fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    texts.filter(|text| seen.insert(text.clone())).collect()
 }
 
 /// `a`, `a and b`, `a, b and c`.

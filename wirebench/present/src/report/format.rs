@@ -1,5 +1,6 @@
 //! Numbers and units as people read them.
 
+use crate::distinct;
 use wirebench_record::metric::{Better, Metric, Notation};
 use wirebench_record::run::{Host, HostRole, RemoteHost, Run, ToolVersion};
 
@@ -194,14 +195,10 @@ pub fn machine(host: &Host) -> String {
 
 /// Programs and their versions in one line, each once: `hey v0.1.5 · jq 1.7`.
 pub fn tools(tools: &[ToolVersion]) -> String {
-    let mut each: Vec<String> = Vec::new();
-    for tool in tools {
-        let shown = plain(&format!("{} {}", tool.name, tool.version));
-        if !each.contains(&shown) {
-            each.push(shown);
-        }
-    }
-    each.join(" · ")
+    let each = tools
+        .iter()
+        .map(|tool| plain(&format!("{} {}", tool.name, tool.version)));
+    distinct(each).join(" · ")
 }
 
 // Values of metrics with their units, as people read them.

@@ -1,5 +1,6 @@
 //! Change points by their cause: one card for each range of commits, however many metrics it moved.
 
+use crate::distinct;
 use crate::report::cause::{Moved, sentence};
 use crate::site::frame::{Site, pull_url, since};
 use crate::site::gather::{Drawn, Series, Source, seconds};
@@ -102,12 +103,7 @@ fn cause<'a>(site: &Site, source: &Source, group: &'a Group, mut rows: Vec<Chang
     let (first, last) = (&group.last_before, &group.first_after);
     let message = last.message.as_deref().unwrap_or_default();
     let (state, verdict) = colour(&rows);
-    let mut notes: Vec<&str> = Vec::new();
-    for row in &rows {
-        if !row.note.is_empty() && !notes.contains(&row.note) {
-            notes.push(row.note);
-        }
-    }
+    let notes = rows.iter().map(|row| row.note).filter(|note| !note.is_empty());
     Cause {
         group,
         anchor: anchor(&source.timeline.id, short_commit(&last.commit)),
@@ -115,7 +111,7 @@ fn cause<'a>(site: &Site, source: &Source, group: &'a Group, mut rows: Vec<Chang
         verdict,
         sentence: name(&sentence(&moved)),
         status: status(&rows),
-        notes,
+        notes: distinct(notes),
         url: site.range_url(source.line, &first.commit, &last.commit),
         message: name(message),
         pull: repository.and_then(|repository| pull_url(repository, message)),

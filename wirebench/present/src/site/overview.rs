@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::by_key;
 use crate::report::cause::{Moved, answer};
 use crate::report::format::{plural, time};
 use crate::site::causes::{Cause, ChangePointView, causes};
@@ -41,16 +42,13 @@ struct SourceView<'a> {
     causes: Vec<Cause<'a>>,
     /// Causes that have no card here.
     more: usize,
-    broken: Vec<Broken<'a>>,
+    /// Series without a good value in the newest run, by reason.
+    broken: Vec<(String, Vec<Broken<'a>>)>,
     rows: Vec<&'a Drawn<'a>>,
 }
 
-/// Series without a good value in the newest run, for one reason.
-struct Broken<'a> {
-    reason: String,
-    /// The name of each, its page and how many metrics it has; without these two if it never had a value.
-    series: Vec<(&'a str, Option<(&'a String, usize)>)>,
-}
+/// The name of a series, its page and how many metrics have no good value; without these two if it never had a value.
+type Broken<'a> = (&'a str, Option<(&'a String, usize)>);
 
 impl SourceView<'_> {
     /// Sparklines for a page on which every table is folded.
@@ -65,14 +63,7 @@ impl SourceView<'_> {
     /// The rows by what the names of imported benchmarks begin with; groups and rows with the worst first. Of the history's own
     /// runs, and where no two names begin alike, one group without a name.
     fn groups(&self) -> Vec<(&str, Vec<&Drawn<'_>>)> {
-        let mut groups: Vec<(&str, Vec<&Drawn>)> = Vec::new();
-        for row in &self.rows {
-            let prefix = prefix(&row.trace.series);
-            match groups.iter_mut().find(|(name, _)| *name == prefix) {
-                Some((_, rows)) => rows.push(row),
-                None => groups.push((prefix, vec![row])),
-            }
-        }
+        let groups = by_key(self.rows.iter().map(|row| (prefix(&row.trace.series), *row)));
         let is_own = self.rows.iter().any(|row| row.trace.metric.is_some());
         if is_own || groups.len() < 2 || 2 * groups.len() > self.rows.len() {
             return vec![("", self.rows.clone())];
@@ -192,7 +183,7 @@ fn source_view<'a>(site: &'a Site, source: &'a Source) -> SourceView<'a> {
 }
 
 /// Every series without a good value in the newest run; those that share the reason together.
-fn broken<'a>(source: &'a Source) -> Vec<Broken<'a>> {
+fn broken<'a>(source: &'a Source) -> Vec<(String, Vec<Broken<'a>>)> {
     let known = source.series.iter().filter_map(|series| {
         let withheld = || series.metrics.iter().filter_map(|drawn| drawn.stands.withheld.as_ref());
         let known = Some((&series.page, withheld().count()));
@@ -200,18 +191,8 @@ fn broken<'a>(source: &'a Source) -> Vec<Broken<'a>> {
     });
     let unknown = source.line.failed.iter();
     let unknown = unknown.map(|(series, reason)| (reason, (series.as_str(), None)));
-    let mut found: Vec<Broken> = Vec::new();
-    for (reason, series) in known.chain(unknown) {
-        let reason = shown::sentence(reason);
-        match found.iter_mut().find(|broken| broken.reason == reason) {
-            Some(broken) => broken.series.push(series),
-            None => found.push(Broken {
-                reason,
-                series: vec![series],
-            }),
-        }
-    }
-    found
+    let all = known.chain(unknown);
+    by_key(all.map(|(reason, series)| (shown::sentence(reason), series)))
 }
 
 /// How many runs are missing until the first verdict, in words; none when something is judged.

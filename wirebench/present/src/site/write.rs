@@ -63,10 +63,8 @@ impl Writer {
             )));
         }
         fs::write(out.join(UNFINISHED), "").map_err(&unwritable)?;
-        for folder in OWN {
-            fs::create_dir_all(out.join(folder)).map_err(&unwritable)?;
-        }
-        for folder in ["data/columns", "data/pushes", "data/runs", "data/comparisons"] {
+        let of_data = ["data/columns", "data/pushes", "data/runs", "data/comparisons"];
+        for folder in OWN.into_iter().chain(of_data) {
             fs::create_dir_all(out.join(folder)).map_err(&unwritable)?;
         }
         Ok(Self {

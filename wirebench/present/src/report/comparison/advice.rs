@@ -1,11 +1,12 @@
 //! The second line: what to do next, with commands ready to be copied.
 
+use crate::by_key;
 use crate::report::comparison::rows::{bounds, effect};
 use crate::report::comparison::{functions, reasons};
 use crate::report::escape::Escape;
 use crate::report::format::{declared, plain};
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, is_new_call};
-use wirebench_record::comparison::{Comparison, Side};
+use wirebench_record::comparison::Comparison;
 use wirebench_record::counts::BUSY_MACHINE;
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::{MetricReason, NoSecondStage};
@@ -103,14 +104,9 @@ fn nothing_gates(comparison: &Comparison, findings: &Findings, escape: Escape) -
 
 fn regressed(first: &Row, comparison: &Comparison, findings: &Findings, escape: Escape) -> Advice {
     // One command for each series: its metrics got worse together.
-    let mut series: Vec<Vec<&Row>> = Vec::new();
-    for row in findings.gating_that(RowStatus::Regressed) {
-        match series.iter_mut().find(|rows| rows[0].series.id == row.series.id) {
-            Some(rows) => rows.push(row),
-            None => series.push(vec![row]),
-        }
-    }
-    let commands: Vec<String> = series.iter().take(COMMANDS).filter_map(|rows| accept(rows)).collect();
+    let rows = findings.gating_that(RowStatus::Regressed);
+    let series = by_key(rows.map(|row| (&row.series.id, row)));
+    let commands = series.iter().take(COMMANDS).filter_map(|(_, rows)| accept(rows));
     let left = match series.len().saturating_sub(COMMANDS) {
         0 => String::new(),
         more => format!(" The other {more} series take the same command, or one glob for all."),
@@ -126,7 +122,7 @@ fn regressed(first: &Row, comparison: &Comparison, findings: &Findings, escape: 
     };
     Advice {
         text: format!("look at {place}. If the change is meant, say so and why; the entry is reviewed with it:{left}"),
-        commands,
+        commands: commands.collect(),
     }
 }
 
@@ -234,11 +230,8 @@ pub(super) fn row_name(row: &Row, escape: Escape) -> String {
 /// The worst end of a worsening's interval, percent.
 fn worst_percent(row: &Row) -> Option<f64> {
     let from_nothing = row.metric?.effect_percent.is_none() && row.is_counted();
-    let worst = if from_nothing {
-        Some(FROM_NOTHING_PERCENT)
-    } else {
-        row.worst_percent()
-    };
+    let nothing = from_nothing.then_some(FROM_NOTHING_PERCENT);
+    let worst = nothing.or_else(|| row.worst_percent());
     worst.filter(|percent| *percent > 0.0)
 }
 
@@ -261,16 +254,10 @@ fn accept(rows: &[&Row]) -> Option<String> {
 
 /// The command that measures both sides in one run.
 fn measure_both(comparison: &Comparison) -> String {
-    let named = |side: &Side, otherwise: &str| {
-        let commit = side.revision.commit.as_deref().map(short_commit);
-        commit.unwrap_or(otherwise).to_owned()
-    };
-    let (baseline, candidate) = (
-        named(&comparison.baseline, "BASELINE"),
-        named(&comparison.candidate, "CANDIDATE"),
-    );
-    let words = ["wirebench", "run", "--baseline", &baseline, "--candidate", &candidate];
-    shell_words::join(words)
+    let [baseline, candidate] =
+        [&comparison.baseline, &comparison.candidate].map(|side| side.revision.commit.as_deref().map(short_commit));
+    let (baseline, candidate) = (baseline.unwrap_or("BASELINE"), candidate.unwrap_or("CANDIDATE"));
+    shell_words::join(["wirebench", "run", "--baseline", baseline, "--candidate", candidate])
 }
 
 #[cfg(test)]

@@ -205,7 +205,7 @@ pub(super) fn elsewhere(comparison: &Comparison, findings: &Findings, escape: Es
 }
 
 /// Informative metrics that are confirmed worse.
-fn worse(comparison: &Comparison, findings: &Findings, escape: Escape) -> String {
+fn worse<'a>(comparison: &Comparison, findings: &'a Findings<'a>, escape: Escape) -> String {
     let all: Vec<String> = (findings.worse_without_gating())
         .filter_map(|row| changed(row, escape))
         .collect();
@@ -217,23 +217,21 @@ fn worse(comparison: &Comparison, findings: &Findings, escape: Escape) -> String
         0 => return String::new(),
         few if few <= NAMED => listed(&all),
         // Many are summarised by what they have in common.
-        _ => cause::sentence_escaped(&moved(findings), escape),
+        _ => {
+            let moved = |row: &'a Row<'a>| {
+                let metric = row.metric?;
+                Some(Moved {
+                    series: &row.series.id,
+                    metric: Some(metric.metric),
+                    percent: metric.effect_percent?,
+                    direction: Direction::Worse,
+                })
+            };
+            let moved: Vec<Moved> = findings.worse_without_gating().filter_map(moved).collect();
+            cause::sentence_escaped(&moved, escape)
+        }
     };
     format!(" {but}, not gating: {what}.")
-}
-
-/// Informative metrics that are confirmed worse, as metrics that moved together.
-fn moved<'a>(findings: &'a Findings) -> Vec<Moved<'a>> {
-    let moved = |row: &'a Row<'a>| {
-        let metric = row.metric?;
-        Some(Moved {
-            series: &row.series.id,
-            metric: Some(metric.metric),
-            percent: metric.effect_percent?,
-            direction: Direction::Worse,
-        })
-    };
-    findings.worse_without_gating().filter_map(moved).collect()
 }
 
 /// System calls that only the candidate makes, however rare.

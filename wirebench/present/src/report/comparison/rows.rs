@@ -136,17 +136,10 @@ pub(super) fn table<'a>(lines: impl IntoIterator<Item = &'a Line<'a>>) -> Table 
 
 /// The column of changes. Its head says what the brackets after a change contain.
 fn change_column(lines: &[&Line]) -> Column {
-    let has_interval = |line: &Line| {
-        line.row
-            .metric
-            .is_some_and(|metric| metric.effect_low_percent.is_some())
-    };
-    let has_brackets = |counted| {
-        lines
-            .iter()
-            .any(|line| has_interval(line) && line.row.is_counted() == counted)
-    };
-    match (has_brackets(false), has_brackets(true)) {
+    let has_interval = |line: &&&Line| line.row.metric.is_some_and(|one| one.effect_low_percent.is_some());
+    let with_interval = lines.iter().filter(has_interval);
+    let are_counted: Vec<bool> = with_interval.map(|line| line.row.is_counted()).collect();
+    match (are_counted.contains(&false), are_counted.contains(&true)) {
         (false, false) => number("change"),
         (true, false) => number("change\n(95 % interval)"),
         (false, true) => number("change\n(range over repetitions)"),
