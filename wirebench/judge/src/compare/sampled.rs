@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::compare::cell::{pairs, per_request};
 use crate::compare::{Rules, paired};
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Verdict};
-use wirebench_record::metric::Metric;
+use wirebench_record::metric::{Better, Metric};
 use wirebench_record::reason::MetricReason;
 use wirebench_record::run::{ProcessUsage, Round, Run, Sampled, SampledFunction, SampledSides, Series};
 use wirebench_stats::mann_whitney::{Level, differ, shift};
@@ -53,10 +53,21 @@ fn wanted(series: &ComparedSeries) -> Option<(Metric, f64)> {
 /// By how many percent the CPU time of a series got worse, or may have.
 fn cpu_effect(series: &ComparedSeries) -> Option<f64> {
     let cpu = series.metrics.iter().find(|one| one.metric == Metric::ServerCpu)?;
-    let is_open = cpu.verdict == Verdict::Inconclusive && cpu.effect_low_percent.is_some_and(|low| low > 0.0);
-    let may_be_sleeps = matches!(cpu.reason, MetricReason::SleepsDiffer { .. });
-    cpu.effect_percent
-        .filter(|_| cpu.verdict == Verdict::Regressed || is_open || may_be_sleeps)
+    cpu.effect_percent.filter(|_| is_worse(cpu))
+}
+
+/// Whether a metric got worse, or may have: its interval is wholly worse, or only the server's sleeps keep it from a verdict.
+fn is_worse(metric: &ComparedMetric) -> bool {
+    let nearest = match metric.better {
+        Better::Lower => metric.effect_low_percent,
+        Better::Higher => metric.effect_high_percent.map(|high| -high),
+    };
+    let may_be_sleeps = matches!(metric.reason, MetricReason::SleepsDiffer { .. });
+    match metric.verdict {
+        Verdict::Regressed => true,
+        Verdict::Inconclusive => may_be_sleeps || nearest.is_some_and(|nearest| nearest > 0.0),
+        _ => false,
+    }
 }
 
 /// By how many percent a request in the middle, or by the throughput, takes longer; 0 if only the slowest do, `None` if none does.
@@ -70,9 +81,7 @@ fn slowdown(series: &ComparedSeries) -> Option<f64> {
 }
 
 fn slower_metrics(metrics: &[ComparedMetric]) -> impl Iterator<Item = &ComparedMetric> {
-    metrics
-        .iter()
-        .filter(|one| one.metric.is_of_waiting() && one.verdict == Verdict::Regressed)
+    metrics.iter().filter(|one| one.metric.is_of_waiting() && is_worse(one))
 }
 
 /// Whether a count of the same server says which of the project's own functions makes CPU time grow by so many percent. In Go they are
@@ -276,6 +285,12 @@ mod tests {
         use Metric::{LatencyP50, LatencyP99, ServerCpu, Throughput};
         assert_eq!(worst(&[]), None);
         assert_eq!(worst(&[(LatencyP50, 30.0)]), Some(LatencyP50));
+        let mut open = wirebench_testing::golden("regressed").series[0].metrics[0].clone();
+        (open.verdict, open.better) = (Verdict::Inconclusive, Better::Higher);
+        for (low, high, worse) in [(-9.0, -4.0, true), (-9.0, 1.0, false), (2.0, 4.0, false)] {
+            (open.effect_low_percent, open.effect_high_percent) = (Some(low), Some(high));
+            assert_eq!(is_worse(&open), worse, "{low} {high}");
+        }
         assert_eq!(worst(&[(LatencyP99, 30.0)]), Some(LatencyP50));
         assert_eq!(
             worst(&[(ServerCpu, 30.0), (LatencyP50, 40.0), (LatencyP99, 90.0)]),

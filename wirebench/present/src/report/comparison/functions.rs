@@ -100,12 +100,17 @@ pub(super) fn does_more(comparison: &Comparison, findings: &Findings, escape: Es
     Some(format!("{name} {}", work(function, unit, escape)))
 }
 
-/// The function of the project whose sampled CPU time grew most, and by how much, where a timed metric that gates is inconclusive.
+/// The function of the project whose sampled CPU time grew most, or else the call that waits longer, and by how much, where a timed
+/// metric that gates is inconclusive.
 pub(super) fn costs_more(findings: &Findings, escape: Escape) -> Option<String> {
-    let mut open = findings.gating_that(RowStatus::Inconclusive).flat_map(Row::functions);
-    let function = open.find(|one| one.metric == Metric::ServerCpu && one.own_code && one.candidate > one.baseline)?;
-    let (name, place) = (escape.name(&function.function), origin(function, escape));
-    Some(format!("{name} costs {}{place}", more(function)))
+    let open = || findings.gating_that(RowStatus::Inconclusive);
+    let is_more =
+        |one: &&FunctionChange| one.metric == Metric::ServerCpu && one.own_code && one.candidate > one.baseline;
+    let cost = open().flat_map(Row::functions).find(is_more).map(|function| {
+        let (name, place) = (escape.name(&function.function), origin(function, escape));
+        format!("{name} costs {}{place}", more(function))
+    });
+    cost.or_else(|| open().find_map(|row| waits_more(row.series, escape)))
 }
 
 /// What the threads of a series wait in longer, and by how much.
