@@ -1,6 +1,5 @@
 //! How a command ends: its outcome or its error, which become the exit code.
 
-use wirebench_declare::plan::PlanError;
 use wirebench_declare::read::DeclareError;
 use wirebench_engine::session::NothingToMeasure;
 use wirebench_record::run::{Run, RunStatus};
@@ -39,7 +38,7 @@ pub(crate) struct UsageError(pub(crate) String);
 
 /// True if an error is wrong usage or a wrong declaration, so that the exit code is 2.
 pub fn is_usage(error: &anyhow::Error) -> bool {
-    error.is::<UsageError>() || error.is::<NothingToMeasure>() || error.is::<PlanError>() || error.is::<DeclareError>()
+    error.is::<UsageError>() || error.is::<NothingToMeasure>() || error.is::<DeclareError>()
 }
 
 /// An error with its causes, each once.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::kubectl::{Cluster, ForwardedPort, pod_name};
 use crate::names::Names;
-use crate::overlay::{Adaptation, Address, Overlay};
+use crate::overlay::{Adaptation, Overlay, service_variables};
 
 /// How long pods may take to get ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
@@ -40,8 +40,7 @@ impl Target {
     /// # Errors
     /// When the API refuses an object.
     pub(crate) fn apply(cluster: &Cluster, overlay: &Overlay, adapt: &Adaptation<'_>) -> anyhow::Result<Self> {
-        let mut addresses = Vec::new();
-        let mut address = None;
+        let (mut variables, mut address) = (Vec::new(), None);
         for (name, service) in overlay.services(adapt) {
             let made = cluster.create(&service)?;
             let ip = made["spec"]["clusterIP"]
@@ -53,13 +52,9 @@ impl Target {
             if name == overlay.front {
                 address = Some(format!("{ip}:{port}"));
             }
-            addresses.push(Address {
-                service: name,
-                ip: ip.to_owned(),
-                port,
-            });
+            variables.extend(service_variables(&name, ip, port));
         }
-        for object in overlay.others(adapt, &addresses) {
+        for object in overlay.others(adapt, &variables) {
             cluster.create(&object)?;
         }
         Ok(Self {

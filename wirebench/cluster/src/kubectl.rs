@@ -17,8 +17,7 @@ use serde_json::Value;
 use wirebench_engine::measure::clock::{Clock, Reading, now_ns};
 use wirebench_engine::measure::drive::MAX_OUTPUT_BYTES;
 use wirebench_engine::measure::interrupt::Interrupt;
-use wirebench_engine::measure::process::Group;
-use wirebench_engine::measure::process::ProcessGroup as _;
+use wirebench_engine::measure::process::{Group, ProcessGroup as _};
 use wirebench_engine::measure::request::Request;
 
 /// How long the API server may take to answer.
@@ -57,17 +56,6 @@ struct Call {
 }
 
 impl Call {
-    /// The standard output of a call that succeeded.
-    ///
-    /// # Errors
-    /// When kubectl failed; the message is kubectl's own.
-    fn text(mut self) -> anyhow::Result<String> {
-        if !self.status.success() {
-            bail!("{}", in_words(&self.stderr));
-        }
-        read(&mut self.stdout)
-    }
-
     /// The exit code and the standard error of a command that `kubectl exec` ran in a pod.
     ///
     /// # Errors
@@ -146,14 +134,6 @@ impl Cluster {
         Ok((cluster, version.to_owned()))
     }
 
-    /// The same cluster, for cleaning up: its calls go on after Ctrl-C.
-    pub(crate) fn uninterrupted(&self) -> Self {
-        Self {
-            interrupt: Interrupt::default(),
-            ..self.clone()
-        }
-    }
-
     /// Creates an object of any kind in the namespace, and returns it as the API server stored it.
     ///
     /// # Errors
@@ -198,32 +178,6 @@ impl Cluster {
         Some(log(&[]))
             .filter(|text| !text.is_empty())
             .unwrap_or_else(|| log(&["--previous"]))
-    }
-
-    /// Changes a Job by a JSON merge patch.
-    ///
-    /// # Errors
-    /// When the API refuses it.
-    pub(crate) fn patch_job(&self, name: &str, patch: &Value) -> anyhow::Result<()> {
-        let patch = format!("--patch={patch}");
-        self.text(&["patch", "job", name, "--type=merge", &patch], None)
-            .map(drop)
-    }
-
-    /// Deletes a Job, if there is one of this name. Kubernetes then deletes the objects that the Job owns.
-    ///
-    /// # Errors
-    /// When the API refuses it.
-    pub(crate) fn delete_job(&self, name: &str) -> anyhow::Result<()> {
-        let args = [
-            "delete",
-            "job",
-            name,
-            "--cascade=background",
-            "--ignore-not-found",
-            "--wait=false",
-        ];
-        self.text(&args, None).map(drop)
     }
 
     /// Runs a command in a pod, no longer than `most`, and keeps what it prints.
@@ -364,7 +318,10 @@ impl Cluster {
     }
 
     /// What kubectl prints, if it ends well; `input` is an object that it reads.
-    fn text(&self, args: &[&str], input: Option<&Value>) -> anyhow::Result<String> {
+    ///
+    /// # Errors
+    /// When kubectl cannot be started, or the user requests a stop; when kubectl fails, with its own message.
+    pub(crate) fn text(&self, args: &[&str], input: Option<&Value>) -> anyhow::Result<String> {
         let mut command = self.command(args);
         match input {
             None => command.stdin(Stdio::null()),
@@ -375,8 +332,11 @@ impl Cluster {
                 command.stdin(file)
             }
         };
-        let stdout = tempfile::tempfile()?;
-        self.call(&mut command, stdout, MAX_KEPT_BYTES, ANSWER_TIMEOUT)?.text()
+        let mut call = self.call(&mut command, tempfile::tempfile()?, MAX_KEPT_BYTES, ANSWER_TIMEOUT)?;
+        if !call.status.success() {
+            bail!("{}", in_words(&call.stderr));
+        }
+        read(&mut call.stdout)
     }
 
     fn command(&self, args: &[&str]) -> Command {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::names::RUN;
 use crate::overlay::sleeping;
 use crate::run_spec::{INPUTS, LoadPods, OUTPUTS};
-use wirebench_declare::args::{MissingValue, expand};
+use wirebench_declare::args::expand;
 use wirebench_declare::load::{LoadStage, Rate};
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::{Amount, Load};
@@ -71,7 +71,7 @@ pub(crate) fn body(series: usize) -> String {
 ///
 /// # Errors
 /// When an argument has no value.
-fn line(series: &PlannedSeries, number: usize, address: &str) -> Result<String, MissingValue> {
+fn line(series: &PlannedSeries, number: usize, address: &str) -> anyhow::Result<String> {
     let places = Locations {
         address,
         raw: &format!("{OUTPUTS}/{}", files::RAW),
@@ -82,41 +82,29 @@ fn line(series: &PlannedSeries, number: usize, address: &str) -> Result<String, 
         ca: "",
     };
     let mut values = values::of(series, &places);
-    values::set_amount(&mut values, &series.load.amount);
     values::fill_request(&mut values, series, &Captured::new());
     let env = values::environment(series, &values);
     let env = env.iter().map(|(name, value)| format!("{name}={value}"));
     let words = std::iter::once("env".to_owned())
         .chain(env)
         .chain(std::iter::once(series.driver.tool.program.clone()))
-        .chain(expand(&series.mode.args, &values)?);
+        .chain(expand(&series.mode.args, &values).map_err(anyhow::Error::msg)?);
     Ok(shell_words::join(words))
-}
-
-/// The series with the part of its load that one pod gets.
-pub(crate) fn shared<'a>(series: &PlannedSeries<'a>, pods: u32, index: u32) -> PlannedSeries<'a> {
-    PlannedSeries {
-        load: share_of(&series.load, pods, index),
-        ..series.clone()
-    }
 }
 
 /// The command that warms a server up; `None` without a warm-up.
 ///
 /// # Errors
 /// When an argument has no value.
-pub(crate) fn warm_up(series: &PlannedSeries, number: usize, address: &str) -> Result<Option<String>, MissingValue> {
+pub(crate) fn warm_up(series: &PlannedSeries, number: usize, address: &str) -> anyhow::Result<Option<String>> {
     let Some(warmup) = series.load.warmup else {
         return Ok(None);
     };
-    let warm = PlannedSeries {
-        load: Load {
-            amount: Amount::Duration(warmup),
-            ..series.load.clone()
-        },
-        ..series.clone()
+    let load = Load {
+        amount: Amount::Duration(warmup),
+        ..series.load.clone()
     };
-    let line = line(&warm, number, address)?;
+    let line = line(&series.with_load(load), number, address)?;
     Ok(Some(format!(
         "cd {OUTPUTS} && rm -f {} && {line} >/dev/null",
         files::RAW
@@ -128,7 +116,7 @@ pub(crate) fn warm_up(series: &PlannedSeries, number: usize, address: &str) -> R
 ///
 /// # Errors
 /// When an argument has no value.
-pub(crate) fn load(series: &PlannedSeries, number: usize, address: &str, start: i64) -> Result<String, MissingValue> {
+pub(crate) fn load(series: &PlannedSeries, number: usize, address: &str, start: i64) -> anyhow::Result<String> {
     let line = line(series, number, address)?;
     let (raw, stdout, stderr) = (files::RAW, files::STDOUT, files::STDERR);
     Ok(format!(

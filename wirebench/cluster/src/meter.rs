@@ -67,20 +67,25 @@ impl Reading {
         if self.processes.is_empty() || before.processes.keys().any(|key| !self.processes.contains_key(key)) {
             return None;
         }
-        let mut cpu = CpuTime { user: 0, system: 0 };
-        for (key, used) in &self.processes {
+        let of_process = |(key, used): (&(u32, u64), &Used)| {
             let mut threads = ThreadCpu::default();
             let earlier = before.processes.get(key).map(|used| threads.read(&used.cpu, TICK_NS));
-            let used = threads.read(&used.cpu, TICK_NS).since(earlier.unwrap_or_default());
-            cpu.user += used.user;
-            cpu.system += used.system;
-        }
-        Some(cpu)
+            threads.read(&used.cpu, TICK_NS).since(earlier.unwrap_or_default())
+        };
+        Some(sum(self.processes.iter().map(of_process)))
     }
 
     fn sum(&self, what: impl Fn(&Used) -> u64) -> u64 {
         self.processes.values().map(what).sum()
     }
+}
+
+/// CPU time of several processes together.
+pub(crate) fn sum(times: impl Iterator<Item = CpuTime>) -> CpuTime {
+    times.fold(CpuTime { user: 0, system: 0 }, |sum, one| CpuTime {
+        user: sum.user + one.user,
+        system: sum.system + one.system,
+    })
 }
 
 /// One reading of every pod of a server: by the name of its Deployment, then of the pod.
@@ -96,20 +101,17 @@ pub(crate) fn usage(before: &Readings, after: &Readings) -> Result<Vec<ProcessUs
         let earlier = before
             .get(name)
             .ok_or_else(|| format!("{name}: no reading before the load"))?;
-        let mut cpu = CpuTime { user: 0, system: 0 };
         if !pods.keys().eq(earlier.keys()) {
             return Err(format!("{name}: its pods changed during the load"));
         }
-        for (pod, reading) in pods {
+        let of_pod = |(pod, reading): (&String, &Reading)| {
             let used = reading.since(&earlier[pod]);
-            let used =
-                used.ok_or_else(|| format!("pod {pod}: its server ended or was started again during the load"))?;
-            cpu.user += used.user;
-            cpu.system += used.system;
-        }
+            used.ok_or_else(|| format!("pod {pod}: its server ended or was started again during the load"))
+        };
+        let cpu: Vec<CpuTime> = pods.iter().map(of_pod).collect::<Result<_, String>>()?;
         all.push(ProcessUsage {
             name: name.clone(),
-            cpu_ns: Some(cpu),
+            cpu_ns: Some(sum(cpu.into_iter())),
             peak_rss_bytes: Some(pods.values().map(|pod| pod.sum(|used| used.peak_rss_bytes)).sum()),
             rss_bytes: Some(pods.values().map(|pod| pod.sum(|used| used.rss_bytes)).sum()),
             ..ProcessUsage::default()

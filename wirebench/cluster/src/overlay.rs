@@ -49,16 +49,6 @@ pub(crate) struct Adaptation<'a> {
     pub meter_image: &'a str,
 }
 
-/// Where a Service is reached in the cluster.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Address {
-    /// Its name in the overlay.
-    pub(crate) service: String,
-    pub(crate) ip: String,
-    /// Its first port.
-    pub(crate) port: u64,
-}
-
 impl Overlay {
     /// Reads `deploy/kubernetes/rendered/NAME.yaml` of a project.
     ///
@@ -174,13 +164,13 @@ impl Overlay {
         adapted.collect()
     }
 
-    /// Every other object, once the Services have addresses.
-    pub(crate) fn others(&self, adapt: &Adaptation, addresses: &[Address]) -> Vec<Value> {
+    /// Every other object, once the Services have addresses, which `variables` name.
+    pub(crate) fn others(&self, adapt: &Adaptation, variables: &[Value]) -> Vec<Value> {
         let adapted = self.others.iter().map(|object| {
             let mut object = object.clone();
             adapt.set_metadata(&mut object);
             match object["kind"].as_str() {
-                Some("Deployment") => self.adapt_deployment(&mut object, adapt, addresses),
+                Some("Deployment") => self.adapt_deployment(&mut object, adapt, variables),
                 Some("HorizontalPodAutoscaler") => {
                     let name = text_at(&object, "/spec/scaleTargetRef/name");
                     object["spec"]["scaleTargetRef"]["name"] = json!(adapt.names.of(&name));
@@ -192,7 +182,7 @@ impl Overlay {
         adapted.collect()
     }
 
-    fn adapt_deployment(&self, object: &mut Value, adapt: &Adaptation, addresses: &[Address]) {
+    fn adapt_deployment(&self, object: &mut Value, adapt: &Adaptation, variables: &[Value]) {
         adapt.label(&mut object["spec"]["selector"]["matchLabels"]);
         adapt.label(&mut object["spec"]["template"]["metadata"]["labels"]);
         if let Some(replicas) = adapt.replicas {
@@ -210,7 +200,8 @@ impl Overlay {
             {
                 container["image"] = json!(image);
             }
-            add_variables(container, addresses);
+            let own = container["env"].as_array().map_or(&[][..], Vec::as_slice);
+            container["env"] = json!([variables, own].concat());
         }
         let resources = json!({"requests": {"cpu": "1m", "memory": "4Mi"}, "limits": {"memory": "32Mi"}});
         // It reads the CPU times of the pod's processes.
@@ -245,18 +236,14 @@ impl Adaptation<'_> {
     }
 }
 
-/// The variables by which containers find Services, with the addresses of the renamed ones.
-fn add_variables(container: &mut Value, addresses: &[Address]) {
-    let mut env = Vec::new();
-    for Address { service, ip, port } in addresses {
-        // The way Kubernetes writes it.
-        let service = service.to_ascii_uppercase().replace('-', "_");
-        env.push(json!({"name": format!("{service}_SERVICE_HOST"), "value": ip}));
-        env.push(json!({"name": format!("{service}_SERVICE_PORT"), "value": port.to_string()}));
-    }
-    let own = container["env"].as_array().cloned().unwrap_or_default();
-    env.extend(own);
-    container["env"] = json!(env);
+/// The variables by which containers find a Service that the overlay calls `service`, with the address of the renamed one.
+pub(crate) fn service_variables(service: &str, ip: &str, port: u64) -> [Value; 2] {
+    // The way Kubernetes writes it.
+    let service = service.to_ascii_uppercase().replace('-', "_");
+    [
+        json!({"name": format!("{service}_SERVICE_HOST"), "value": ip}),
+        json!({"name": format!("{service}_SERVICE_PORT"), "value": port.to_string()}),
+    ]
 }
 
 /// An image without its tag and digest.

@@ -18,13 +18,9 @@ fn adapted(overlay: &Overlay, image: Option<&str>, variant: Variant) -> (Vec<Val
         replicas: Some(2),
         meter_image: "load:1",
     };
-    let addresses = [Address {
-        service: "service-http".to_owned(),
-        ip: "10.0.0.7".to_owned(),
-        port: 8080,
-    }];
+    let variables = service_variables("service-http", "10.0.0.7", 8080);
     let services = overlay.services(&adapt).into_iter().map(|(_, service)| service);
-    (services.collect(), overlay.others(&adapt, &addresses))
+    (services.collect(), overlay.others(&adapt, &variables))
 }
 
 #[test]

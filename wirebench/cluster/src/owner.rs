@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
+use wirebench_engine::measure::interrupt::Interrupt;
 
 use crate::kubectl::{Cluster, pod_name};
 use crate::names::{self, RUN};
@@ -74,7 +75,9 @@ impl Owner {
             .as_str()
             .context("the API stored a Job without uid")?;
         let reference = json!({"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid});
-        let cluster = cluster.uninterrupted();
+        let mut cluster = cluster.clone();
+        // Its calls go on after Ctrl-C.
+        cluster.interrupt = Interrupt::default();
         let (stop, stopped) = mpsc::channel();
         let heartbeat = {
             let (cluster, name) = (cluster.clone(), name.clone());
@@ -97,10 +100,15 @@ impl Owner {
     pub(crate) fn remove(self) -> anyhow::Result<()> {
         drop(self.stop);
         let _ = self.heartbeat.join();
-        self.cluster.delete_job(&self.name).map_err(|error| {
+        let name = self.name.as_str();
+        // Kubernetes then deletes the objects that the Job owns.
+        let options = ["--cascade=background", "--ignore-not-found", "--wait=false"];
+        let deleted = self
+            .cluster
+            .text(&[&["delete", "job", name][..], &options].concat(), None);
+        deleted.map_err(|error| {
             anyhow!(
-                "Job {} cannot be deleted: {error:#}; Kubernetes removes it and what it owns within {LIFETIME:?}",
-                self.name
+                "Job {name} cannot be deleted: {error:#}; Kubernetes removes it and what it owns within {LIFETIME:?}"
             )
         })?;
         let deadline = Instant::now() + CLEANUP_TIMEOUT;
@@ -124,7 +132,8 @@ impl Owner {
 fn keep_alive(cluster: &Cluster, name: &str, since: Instant, stopped: &Receiver<()>) {
     while stopped.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
         let patch = json!({"spec": {"activeDeadlineSeconds": deadline(since.elapsed())}});
-        if let Err(error) = cluster.patch_job(name, &patch) {
+        let patch = format!("--patch={patch}");
+        if let Err(error) = cluster.text(&["patch", "job", name, "--type=merge", &patch], None) {
             log::warn!("the run's owner, Job {name}, could not be kept alive this time: {error:#}");
         }
     }

@@ -148,16 +148,13 @@ pub(crate) fn inputs(spec: &RunSpec) -> anyhow::Result<Inputs> {
     let mut inputs = Inputs::default();
     for (number, series) in spec.series.iter().enumerate() {
         let request = request(root, series)?;
-        inputs.files.insert(load::body(number), request.wire.body.clone());
+        inputs.insert(load::body(number), request.wire.body.clone());
         if let Operation::Grpc(GrpcOperation { proto: Some(file), .. }) = series.operation {
-            inputs.add_folder(
-                &root.join(&file.proto_root),
-                ".proto",
-                &format!("project/{}", file.proto_root),
-            )?;
+            let under = format!("project/{}", file.proto_root);
+            add_folder(&mut inputs, &root.join(&file.proto_root), ".proto", &under)?;
         }
         let name = &series.driver.name;
-        let added = inputs.add_folder(&series.driver.folder, ".js", &format!("drivers/{name}"));
+        let added = add_folder(&mut inputs, &series.driver.folder, ".js", &format!("drivers/{name}"));
         added.with_context(|| format!("driver {name}"))?;
     }
     Ok(inputs)
@@ -171,52 +168,47 @@ pub(crate) const OUTPUTS: &str = "/wirebench";
 const MAX_BYTES: usize = 1_000_000;
 
 /// Files by their path below [`INPUTS`].
-#[derive(Debug, Default)]
-pub(crate) struct Inputs {
-    files: BTreeMap<String, Vec<u8>>,
+pub(crate) type Inputs = BTreeMap<String, Vec<u8>>;
+
+/// Adds every file with this ending below a folder, at the same places below `under`.
+///
+/// # Errors
+/// When the folder cannot be read.
+fn add_folder(inputs: &mut Inputs, folder: &Path, ending: &str, under: &str) -> anyhow::Result<()> {
+    let found = files::below(folder, ending, under);
+    for (path, place) in found.with_context(|| format!("{}: cannot be read", folder.display()))? {
+        let bytes = fs::read(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
+        inputs.insert(place, bytes);
+    }
+    Ok(())
 }
 
-impl Inputs {
-    /// Adds every file with this ending below a folder, at the same places below `under`.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
-    pub(crate) fn add_folder(&mut self, folder: &Path, ending: &str, under: &str) -> anyhow::Result<()> {
-        let found = files::below(folder, ending, under);
-        for (path, place) in found.with_context(|| format!("{}: cannot be read", folder.display()))? {
-            let bytes = fs::read(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
-            self.files.insert(place, bytes);
-        }
-        Ok(())
+/// The ConfigMap, and the volume that puts its files in their places.
+///
+/// # Errors
+/// When they are too large for one ConfigMap.
+pub(crate) fn objects(inputs: &Inputs, name: &str, key: &str, owner: &Value) -> anyhow::Result<(Value, Value)> {
+    let bytes: usize = inputs.values().map(Vec::len).sum();
+    if bytes > MAX_BYTES {
+        bail!(
+            "the inputs of the chosen series are {bytes} bytes, and a ConfigMap holds {MAX_BYTES}; choose fewer series"
+        );
     }
-
-    /// The ConfigMap, and the volume that puts its files in their places.
-    ///
-    /// # Errors
-    /// When they are too large for one ConfigMap.
-    pub(crate) fn objects(&self, name: &str, key: &str, owner: &Value) -> anyhow::Result<(Value, Value)> {
-        let bytes: usize = self.files.values().map(Vec::len).sum();
-        if bytes > MAX_BYTES {
-            bail!(
-                "the inputs of the chosen series are {bytes} bytes, and a ConfigMap holds {MAX_BYTES}; choose fewer series"
-            );
-        }
-        let (mut data, mut items) = (serde_json::Map::new(), Vec::new());
-        for (number, (path, bytes)) in self.files.iter().enumerate() {
-            // Keys cannot contain folders.
-            let file = format!("{number}-{}", path.rsplit('/').next().unwrap_or_default());
-            data.insert(file.clone(), json!(BASE64_STANDARD.encode(bytes)));
-            items.push(json!({"key": file, "path": path}));
-        }
-        let map = json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "labels": {RUN: key}, "ownerReferences": [owner]},
-            "binaryData": data,
-        });
-        let volume = json!({"name": "inputs", "configMap": {"name": name, "items": items, "optional": true}});
-        Ok((map, volume))
+    let (mut data, mut items) = (serde_json::Map::new(), Vec::new());
+    for (number, (path, bytes)) in inputs.iter().enumerate() {
+        // Keys cannot contain folders.
+        let file = format!("{number}-{}", path.rsplit('/').next().unwrap_or_default());
+        data.insert(file.clone(), json!(BASE64_STANDARD.encode(bytes)));
+        items.push(json!({"key": file, "path": path}));
     }
+    let map = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "labels": {RUN: key}, "ownerReferences": [owner]},
+        "binaryData": data,
+    });
+    let volume = json!({"name": "inputs", "configMap": {"name": name, "items": items, "optional": true}});
+    Ok((map, volume))
 }
 
 #[cfg(test)]
@@ -227,9 +219,9 @@ mod tests {
     fn files_keep_their_places() {
         let mut inputs = Inputs::default();
         let protos = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto");
-        inputs.add_folder(&protos, ".proto", "project/proto").unwrap();
-        inputs.files.insert("bodies/0".into(), vec![0, 255]);
-        let (map, volume) = inputs.objects("inputs", "key", &json!({})).unwrap();
+        add_folder(&mut inputs, &protos, ".proto", "project/proto").unwrap();
+        inputs.insert("bodies/0".into(), vec![0, 255]);
+        let (map, volume) = objects(&inputs, "inputs", "key", &json!({})).unwrap();
         assert_eq!(map["binaryData"]["0-0"], "AP8=");
         assert_eq!(
             volume["configMap"]["items"][0],
@@ -245,13 +237,8 @@ mod tests {
     #[test]
     fn more_than_a_config_map_holds_is_refused() {
         let mut inputs = Inputs::default();
-        inputs.files.insert("a".into(), vec![0; MAX_BYTES + 1]);
-        assert!(
-            inputs
-                .objects("a", "b", &json!({}))
-                .unwrap_err()
-                .to_string()
-                .contains("choose fewer series")
-        );
+        inputs.insert("a".into(), vec![0; MAX_BYTES + 1]);
+        let refused = objects(&inputs, "a", "b", &json!({})).unwrap_err().to_string();
+        assert!(refused.contains("choose fewer series"));
     }
 }

@@ -15,13 +15,13 @@ use crate::kubectl::Cluster;
 use crate::names::{Names, key};
 use crate::overlay::{Adaptation, METER};
 use crate::owner::Owner;
-use crate::run_spec::{RunSpec, Side, inputs, wait_until_ready};
+use crate::run_spec::{RunSpec, Side, inputs, objects, wait_until_ready};
 use crate::slot::{READ_TIMEOUT, RoundContext};
 use crate::{gather, load};
 use wirebench_declare::plan::Slot;
 use wirebench_declare::span::nanos;
-use wirebench_engine::measure::digest;
 use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::measure::{digest, host};
 use wirebench_engine::normalise::{self, Jq, failed_round};
 use wirebench_engine::session::prepare::{self, tool_version};
 use wirebench_engine::session::{
@@ -50,7 +50,7 @@ impl Session<'_> {
     fn create(&mut self) -> anyhow::Result<()> {
         let id = self.recorder.run.id.clone();
         let key = key(&id);
-        let (map, volume) = inputs(self.spec)?.objects(&format!("wb-{key}-inputs"), &key, self.owner)?;
+        let (map, volume) = objects(&inputs(self.spec)?, &format!("wb-{key}-inputs"), &key, self.owner)?;
         self.cluster.create(&map)?;
         let pods = load::job(&self.spec.load, &key, self.owner, &volume);
         self.cluster.create(&pods)?;
@@ -303,21 +303,12 @@ const HOST_SCRIPT: &str =
 
 /// The machine of the servers, from the output of [`HOST_SCRIPT`], with the cluster's version as its image.
 fn described_host(text: &str, version: &str) -> Host {
-    let value = |key: &str| {
-        let line = text.lines().find(|line| line.starts_with(key))?;
-        Some(line.split_once(':')?.1.trim().to_owned())
-    };
-    let memory = value("MemTotal").and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok());
     let count = text.lines().find_map(|line| line.trim().parse::<u32>().ok());
-    let kernel = text.lines().find(|line| line.starts_with("Linux "));
     Host {
-        cpu_model: value("model name"),
         cpu_count: count.unwrap_or(1).max(1),
-        memory_bytes: memory.map(|kib| kib * 1024),
-        kernel: kernel.unwrap_or("unknown").to_owned(),
         image: Some(format!("Kubernetes {version}")),
         fingerprint: digest::short(&format!("{text}\n{version}")),
-        ..Host::default()
+        ..host::described(text)
     }
 }
 

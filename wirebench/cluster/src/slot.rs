@@ -10,7 +10,7 @@ use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_engine::measure::clock::{Clock, now_ns};
 use wirebench_engine::measure::drive::Measured;
 use wirebench_engine::measure::slot::{files, timeout};
-use wirebench_record::run::{CpuTime, ProcessUsage, Round};
+use wirebench_record::run::{ProcessUsage, Round};
 
 use crate::deploy::{Target, wait};
 use crate::gather::Output;
@@ -58,7 +58,7 @@ impl RoundContext<'_> {
         let wrong = forward.check(&request).err().map(|error| format!("{error:#}"));
         let measured = Measured {
             round: Round {
-                server_cpu_ns: Some(sum(&used)),
+                server_cpu_ns: Some(meter::sum(used.iter().filter_map(|one| one.cpu_ns))),
                 server_peak_rss_bytes: used.iter().map(|one| one.peak_rss_bytes).sum(),
                 payload_bytes: Some(payload),
                 processes: used,
@@ -77,7 +77,7 @@ impl RoundContext<'_> {
         let (number, address) = (self.slot.series, &self.target.address);
         let count = self.session.spec.load.pods;
         at_once(pods, |index, pod| {
-            let series = load::shared(series, count, index);
+            let series = series.with_load(load::share_of(&series.load, count, index));
             let Some(script) = load::warm_up(&series, number, address)? else {
                 return Ok(());
             };
@@ -107,7 +107,7 @@ impl RoundContext<'_> {
         let started = Instant::now();
         let timed: Vec<(&String, Clock)> = pods.iter().zip(clocks).collect();
         let done = at_once(&timed, |index, (pod, clock)| {
-            let series = load::shared(series, count, index);
+            let series = series.with_load(load::share_of(&series.load, count, index));
             let script = load::load(&series, number, address, start + clock.offset_ns)?;
             let output = run(cluster, pod, &script, &series)?;
             Done::parse(&output.stdout)
@@ -171,13 +171,4 @@ fn collect(cluster: &Cluster, driver: &str, pod: &str, done: &Done, folder: &Pat
         }
     }
     Ok(())
-}
-
-fn sum(used: &[ProcessUsage]) -> CpuTime {
-    used.iter()
-        .filter_map(|one| one.cpu_ns)
-        .fold(CpuTime { user: 0, system: 0 }, |sum, one| CpuTime {
-            user: sum.user + one.user,
-            system: sum.system + one.system,
-        })
 }

@@ -50,7 +50,9 @@ pub fn read(folder: &Path) -> Result<Vec<Accepted>, DeclareError> {
 pub fn add(folder: &Path, entry: &Accepted) -> Result<PathBuf, DeclareError> {
     let file = file(folder);
     check(entry, &Place::file(&file))?;
-    let unwritable = DeclareError::unwritable(&file);
+    let name = file.display();
+    let unwritable =
+        |error: std::io::Error| DeclareError(format!("{name}: cannot be written: {error}; it is as it was"));
     let mut expected = read(folder)?;
     expected.push(entry.clone());
     let mut text = if file.exists() {

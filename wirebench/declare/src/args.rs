@@ -32,18 +32,6 @@ pub enum Value {
 /// The values of placeholders by name.
 pub type Values = BTreeMap<&'static str, Value>;
 
-/// A placeholder without a value outside an optional group.
-#[derive(Debug, PartialEq, thiserror::Error)]
-#[error(
-    "argument \"{arg}\" needs {{{name}}}, which has no value for this load; put it in a list of its own to make it optional"
-)]
-pub struct MissingValue {
-    /// The argument as declared.
-    pub arg: String,
-    /// The placeholder's name.
-    pub name: String,
-}
-
 /// Double braces belong to another language (Go templates) and are kept.
 static PLACEHOLDER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{\{.*?\}\}|\{([a-z_]+)\}").expect("a constant pattern"));
@@ -90,8 +78,8 @@ pub(crate) fn unknown_placeholder(args: &[Arg], known: impl Fn(&str) -> bool) ->
 /// Fills in every placeholder.
 ///
 /// # Errors
-/// When an argument outside a group names a placeholder without a single value.
-pub fn expand<K: Borrow<str> + Ord>(args: &[Arg], values: &BTreeMap<K, Value>) -> Result<Vec<String>, MissingValue> {
+/// When an argument outside a group names a placeholder without a single value, in words.
+pub fn expand<K: Borrow<str> + Ord>(args: &[Arg], values: &BTreeMap<K, Value>) -> Result<Vec<String>, String> {
     let mut out = Vec::new();
     for arg in args {
         let named = arg.placeholders();
@@ -104,8 +92,9 @@ pub fn expand<K: Borrow<str> + Ord>(args: &[Arg], values: &BTreeMap<K, Value>) -
             Arg::One(text) => match missing.or(list.map(|(name, _)| name)) {
                 None => out.push(fill(text, values, 0)),
                 Some(name) => {
-                    let (arg, name) = (text.clone(), name.clone());
-                    return Err(MissingValue { arg, name });
+                    return Err(format!(
+                        "argument \"{text}\" needs {{{name}}}, which has no value for this load; put it in a list of its own to make it optional"
+                    ));
                 }
             },
             Arg::Group(_) if missing.is_some() => {}
@@ -171,6 +160,9 @@ mod tests {
     #[test]
     fn refuses_a_required_placeholder_without_a_value() {
         let missing = expand(&[Arg::One("-z{duration}".into())], &values()).unwrap_err();
-        assert_eq!(missing.name, "duration");
+        assert!(
+            missing.contains("\"-z{duration}\" needs {duration}, which has no value"),
+            "{missing}"
+        );
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use globset::{Glob, GlobMatcher};
+use globset::Glob;
 use serde::Deserialize;
 use wirebench_record::limit::Limit;
 
 use crate::percent::Percent;
+use crate::plan::only;
 use crate::profiles::Profiles;
 use crate::read::{DeclareError, Place};
 use crate::scenario::{Amount, Load, Scenario};
@@ -63,7 +64,7 @@ impl Count {
     pub fn names_no_operation(&self, servers: &[Server]) -> Option<String> {
         let operations = operations(servers);
         let empty = |text: &&String| {
-            let fits = matcher(text);
+            let fits = only(std::slice::from_ref(*text));
             text.as_str() != "*" && !operations.iter().any(|operation| fits.is_match(operation))
         };
         let text = self.operations.iter().find(empty)?;
@@ -77,13 +78,13 @@ impl Count {
     /// One scenario for each declared operation that is counted, with the limits on counts that `scenarios` set for it;
     /// empty if counting is off.
     pub fn scenarios(&self, servers: &[Server], scenarios: &[Scenario]) -> Vec<Scenario> {
-        let wanted: Vec<GlobMatcher> = self.operations.iter().map(|text| matcher(text)).collect();
-        let counted = |operation: &&&String| self.enabled && wanted.iter().any(|glob| glob.is_match(operation));
+        let wanted = only(&self.operations);
+        let counted = |operation: &&&String| self.enabled && wanted.is_match(operation);
         let (few, many) = self.requests;
         let scenario = |operation: &&String| Scenario {
             name: format!("{PREFIX}{operation}"),
             about: format!("what one {operation} request costs, counted"),
-            profiles: Profiles::all(),
+            profiles: Profiles::default(),
             whole: true,
             operation: (*operation).clone(),
             load: Load::closed(1, Amount::Counted { few, many }),
@@ -110,9 +111,4 @@ fn limits_on_counts(scenarios: &[Scenario], operation: &str) -> Vec<Limit> {
 /// Every operation of any server, by name.
 fn operations(servers: &[Server]) -> BTreeSet<&String> {
     servers.iter().flat_map(|server| server.operations.keys()).collect()
-}
-
-fn matcher(text: &str) -> GlobMatcher {
-    let glob = Glob::new(text).expect("the globs were checked with the file");
-    glob.compile_matcher()
 }

@@ -173,7 +173,7 @@ impl Project {
         // A project that lists a built-in driver uses it in every profile; the `profiles` in its file are for this
         // repository.
         drivers.extend(builtin::drivers(root, &names)?.into_iter().map(|driver| Driver {
-            profiles: Profiles::all(),
+            profiles: Profiles::default(),
             ..driver
         }));
         drivers.sort_by(|one, other| one.name.cmp(&other.name));

@@ -172,10 +172,12 @@ fn body_of(place: &Place, name: &str) -> Result<String, String> {
 /// Paths of one operation, at most: they stand on a command line.
 const MOST_PATHS: usize = 1000;
 
+/// An environment variable in a header, a body or metadata, `{env:NAME}` or `{env:NAME:default}`: captures the name and the default.
+pub static VARIABLE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{env:([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}").expect("a constant pattern"));
+
 /// Checks that every `{env:` of a text is well-formed.
 fn names_variables_well(text: &str) -> bool {
-    static VARIABLE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\{env:[A-Za-z_][A-Za-z0-9_]*(?::[^{}]*)?\}").expect("a constant pattern"));
     text.matches("{env:").count() == VARIABLE.find_iter(text).count()
 }
 

@@ -68,11 +68,6 @@ pub(super) fn usual_profiles() -> BTreeMap<String, Profile> {
 pub struct Profiles(Option<Vec<String>>);
 
 impl Profiles {
-    /// Every profile, whatever its name.
-    pub const fn all() -> Self {
-        Self(None)
-    }
-
     /// Whether a profile of this name is among them.
     pub fn have(&self, name: &str) -> bool {
         self.0.as_ref().is_none_or(|names| names.iter().any(|one| one == name))

@@ -93,23 +93,6 @@ pub enum Database {
     Redis,
 }
 
-/// Programs and images of databases.
-const DATABASES: [(&str, Database); 13] = [
-    ("postgres", Database::Postgres),
-    ("postgresql", Database::Postgres),
-    ("postgis", Database::Postgres),
-    ("pgvector", Database::Postgres),
-    ("timescaledb", Database::Postgres),
-    ("mysql", Database::Mysql),
-    ("mysqld", Database::Mysql),
-    ("mariadb", Database::Mysql),
-    ("mariadbd", Database::Mysql),
-    ("redis", Database::Redis),
-    ("redis-server", Database::Redis),
-    ("valkey", Database::Redis),
-    ("valkey-server", Database::Redis),
-];
-
 /// Programs that start an image, which any of their arguments may name.
 const CONTAINER_TOOLS: [&str; 3] = ["docker", "podman", "nerdctl"];
 
@@ -117,14 +100,23 @@ impl Database {
     /// The database that a command line starts, as `postgres -D data`, `sh postgres.sh` and `docker run postgres:16` do.
     pub fn started_by<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Self> {
         let program = bare_name(words.next()?);
-        let database = |name: &str| DATABASES.iter().find(|known| known.0 == name).map(|known| known.1);
         // Other words may be a user or a database that a program connects to.
         let most = if CONTAINER_TOOLS.contains(&program) {
             usize::MAX
         } else {
             1
         };
-        database(program).or_else(|| words.take(most).find_map(|word| database(bare_name(word))))
+        Self::named(program).or_else(|| words.take(most).find_map(|word| Self::named(bare_name(word))))
+    }
+
+    /// The database of which this is the name of a program or an image.
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "postgres" | "postgresql" | "postgis" | "pgvector" | "timescaledb" => Some(Self::Postgres),
+            "mysql" | "mysqld" | "mariadb" | "mariadbd" => Some(Self::Mysql),
+            "redis" | "redis-server" | "valkey" | "valkey-server" => Some(Self::Redis),
+            _ => None,
+        }
     }
 }
 

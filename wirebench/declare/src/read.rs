@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use serde::de::DeserializeOwned;
 
-/// An error in a declaration, as a sentence: file, key, and what was expected.
+/// An error in a declaration, or in what was chosen of it, as a sentence: file and key, or the flag, and what was expected.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct DeclareError(pub(crate) String);
@@ -76,12 +76,6 @@ impl DeclareError {
     /// A file or folder cannot be read.
     pub fn unreadable(file: &Path) -> impl Fn(io::Error) -> Self + '_ {
         |source| Self(format!("{}: cannot be read: {source}", file.display()))
-    }
-
-    /// A file cannot be written.
-    pub(crate) fn unwritable(file: &Path) -> impl Fn(io::Error) -> Self + '_ {
-        let name = file.display();
-        move |source| Self(format!("{name}: cannot be written: {source}; it is as it was"))
     }
 }
 

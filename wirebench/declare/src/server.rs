@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::args::{Arg, plain, plain_args};
 use crate::found::is_name;
 use crate::operation;
-pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operation, ProtoFile};
+pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operation, ProtoFile, VARIABLE};
 use crate::profiles::Profiles;
 use crate::program::DEFAULT_READY_TIMEOUT;
 pub use crate::program::{Database, LOOPBACK, PLACEHOLDERS, Program, Ready};
@@ -161,14 +161,6 @@ impl Server {
     /// Its processes in the order in which they are started, the front last.
     pub fn parts(&self) -> impl Iterator<Item = &Part> {
         self.tiers.iter().chain([&self.front])
-    }
-
-    /// The cargo package to build, when there is one.
-    pub fn package(&self) -> Option<&str> {
-        match &self.front.program {
-            Program::Package(package) => Some(package),
-            Program::Command(_) => None,
-        }
     }
 }
 

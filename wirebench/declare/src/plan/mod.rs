@@ -18,11 +18,12 @@ use crate::plan::digest::digest;
 use crate::plan::wanted::Chosen;
 use crate::project::Profile;
 use crate::protocol::Protocol;
+use crate::read::DeclareError;
 use crate::scenario::{Amount, Load, Scenario};
 use crate::server::{Operation, Server};
 
 pub use order::{NULL_EVERY, Slot, Stretch, pairs};
-pub use wanted::{PlanError, Selection, Unmatched};
+pub use wanted::{Selection, Unmatched};
 
 /// A planned series: a scenario, a server and a driver that fit together.
 #[derive(Debug, Clone)]
@@ -47,6 +48,13 @@ pub struct PlannedSeries<'a> {
     pub digest: String,
 }
 
+impl PlannedSeries<'_> {
+    /// The same series with another load, for what is measured beside its rounds or of a part of it; the digest stays.
+    pub fn with_load(&self, load: Load) -> Self {
+        Self { load, ..self.clone() }
+    }
+}
+
 /// Finds every series that the selection and the profile ask for. A timed series brings in the counts of its request.
 ///
 /// # Errors
@@ -55,7 +63,7 @@ pub fn series<'a>(
     project: &'a Project,
     profile: &Profile,
     selection: &Selection,
-) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
+) -> Result<Vec<PlannedSeries<'a>>, DeclareError> {
     let found = declared(project, profile, selection, Unmatched::Refused)?;
     let unfit = |pattern: &&String| {
         let only = only(std::slice::from_ref(*pattern));
@@ -73,7 +81,7 @@ pub fn series<'a>(
     } else {
         return Ok(found);
     };
-    Err(PlanError(message))
+    Err(DeclareError(message))
 }
 
 /// Finds the series of a project, which may lack some of the selected scenarios, servers or drivers if that is allowed.
@@ -85,7 +93,7 @@ pub fn declared<'a>(
     profile: &Profile,
     selection: &Selection,
     unmatched: Unmatched,
-) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
+) -> Result<Vec<PlannedSeries<'a>>, DeclareError> {
     let chosen = Chosen::new(project, profile, selection, unmatched)?;
     let (counting, within) = (only(&project.config.count.drivers), only(&profile.series));
     for pattern in &selection.series {
@@ -124,7 +132,7 @@ fn is_counted_by(timed: &PlannedSeries, scenario: &Scenario, server: &Server) ->
 }
 
 /// One matcher for several globs.
-fn only(patterns: &[String]) -> GlobSet {
+pub(crate) fn only(patterns: &[String]) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         set.add(Glob::new(pattern).expect("the globs of declarations are checked when they are read"));

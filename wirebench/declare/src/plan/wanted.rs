@@ -9,6 +9,7 @@ use crate::Project;
 use crate::driver::Driver;
 use crate::profiles::Profiles;
 use crate::project::Profile;
+use crate::read::DeclareError;
 use crate::scenario::Scenario;
 use crate::server::Server;
 
@@ -32,14 +33,10 @@ impl Selection {
     }
 }
 
-/// Why no plan can be made, as a sentence.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct PlanError(pub(super) String);
-
 /// A glob of the flag `--KIND`.
-pub(super) fn glob(kind: &str, pattern: &str) -> Result<GlobMatcher, PlanError> {
-    let glob = Glob::new(pattern).map_err(|source| PlanError(format!("--{kind} {pattern}: not a glob: {source}")))?;
+pub(super) fn glob(kind: &str, pattern: &str) -> Result<GlobMatcher, DeclareError> {
+    let glob =
+        Glob::new(pattern).map_err(|source| DeclareError(format!("--{kind} {pattern}: not a glob: {source}")))?;
     Ok(glob.compile_matcher())
 }
 
@@ -72,7 +69,7 @@ impl<'a> Chosen<'a> {
         profile: &Profile,
         selection: &Selection,
         unmatched: Unmatched,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, DeclareError> {
         let choose = |kind, named: &[String], by_profile: &[String], declared: Vec<(&'a str, &Profiles)>| {
             let patterns = if named.is_empty() { by_profile } else { named };
             names(kind, patterns, &profile.name, &declared, unmatched)
@@ -121,7 +118,7 @@ fn names<'a>(
     profile: &str,
     declared: &[(&'a str, &Profiles)],
     unmatched: Unmatched,
-) -> Result<BTreeSet<&'a str>, PlanError> {
+) -> Result<BTreeSet<&'a str>, DeclareError> {
     if patterns.is_empty() {
         let part = declared.iter().filter(|(_, profiles)| profiles.have(profile));
         return Ok(part.map(|(name, _)| *name).collect());
@@ -145,7 +142,7 @@ fn names<'a>(
                     "matches no {kind} of profile {profile}; name one in full to bring it in, or give --profile: {found}"
                 )
             };
-            return Err(PlanError(format!("--{kind} {pattern}: {message}")));
+            return Err(DeclareError(format!("--{kind} {pattern}: {message}")));
         }
         names.extend(taken);
     }

@@ -75,58 +75,42 @@ fn is_at(repository: &Path, tree: &Path, commit: &str) -> bool {
         && output(tree, &["status", "--porcelain", "--untracked-files=no"]).as_deref() == Some("")
 }
 
-/// A submodule of a commit.
-#[derive(Debug, PartialEq, Eq)]
-struct Submodule {
-    /// Its folder, relative to the repository's root.
-    path: PathBuf,
-    /// Its commit, 40 hex digits.
-    commit: String,
-}
-
 /// Checks the submodules of a commit of the repository at `top` out into its worktree `tree`, and theirs in turn. A
-/// submodule that the user has not checked out stays empty, as it is for them.
+/// submodule that the user has not checked out stays empty, as it is for them; so do all if git cannot list the files.
 ///
 /// # Errors
 /// When the user's clone of a submodule lacks the commit.
 pub(super) fn check_out_submodules(top: &Path, commit: &str, tree: &Path) -> anyhow::Result<()> {
-    for submodule in submodules_of(top, commit) {
-        let own = top.join(&submodule.path);
+    let listed = entries(top, &["ls-tree", "-r", "-z", "--full-tree", commit]).unwrap_or_default();
+    for (path, wanted) in listed.iter().filter_map(|entry| submodule(entry)) {
+        let own = top.join(&path);
         if !own.join(".git").exists() {
             continue;
         }
-        let place = tree.join(&submodule.path);
-        if output(&own, &["cat-file", "-e", &submodule.commit]).is_none() {
+        let place = tree.join(&path);
+        if output(&own, &["cat-file", "-e", &wanted]).is_none() {
             anyhow::bail!(
                 "submodule {}: its clone has no commit {}, which {} needs; run: git -C {} fetch origin {}",
-                submodule.path.display(),
-                &submodule.commit[..12],
+                path.display(),
+                &wanted[..12],
                 &commit[..12],
-                submodule.path.display(),
-                submodule.commit
+                path.display(),
+                wanted
             );
         }
-        make_worktree(&own, &submodule.commit, &place)?;
-        check_out_submodules(&own, &submodule.commit, &place)?;
+        make_worktree(&own, &wanted, &place)?;
+        check_out_submodules(&own, &wanted, &place)?;
     }
     Ok(())
 }
 
-/// The submodules of a commit; empty if git cannot list its files.
-fn submodules_of(top: &Path, commit: &str) -> Vec<Submodule> {
-    let listed = entries(top, &["ls-tree", "-r", "-z", "--full-tree", commit]).unwrap_or_default();
-    listed.iter().filter_map(|entry| parse_entry(entry)).collect()
-}
-
-/// Parses an entry of `git ls-tree`, such as `160000 commit 1a2b… <tab> lib`; `None` if it is no submodule.
-fn parse_entry(entry: &[u8]) -> Option<Submodule> {
+/// The folder of a submodule, relative to the repository's root, and its commit, 40 hex digits, in an entry of `git ls-tree`, such as
+/// `160000 commit 1a2b… <tab> lib`; `None` if it is no submodule.
+fn submodule(entry: &[u8]) -> Option<(PathBuf, String)> {
     let commit_and_path = entry.strip_prefix(b"160000 commit ")?;
     let tab = commit_and_path.iter().position(|byte| *byte == b'\t')?;
     let (commit, path) = commit_and_path.split_at(tab);
-    Some(Submodule {
-        path: as_path(path[1..].to_vec()),
-        commit: String::from_utf8(commit.to_vec()).ok()?,
-    })
+    Some((as_path(path[1..].to_vec()), String::from_utf8(commit.to_vec()).ok()?))
 }
 
 #[cfg(test)]

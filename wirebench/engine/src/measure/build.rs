@@ -170,12 +170,8 @@ impl Builder {
     fn cargo(&self, command: &str) -> Command {
         let mut cargo = wirebench_spawn::command("cargo");
         cargo.arg(command).current_dir(&self.folder);
-        if let Some(target) = &self.target {
-            cargo.env("CARGO_TARGET_DIR", target);
-        }
-        if let Some(toolchain) = &self.toolchain {
-            cargo.env("RUSTUP_TOOLCHAIN", toolchain);
-        }
+        cargo.envs(self.target.as_ref().map(|target| ("CARGO_TARGET_DIR", target)));
+        cargo.envs(self.toolchain.as_ref().map(|toolchain| ("RUSTUP_TOOLCHAIN", toolchain)));
         cargo
     }
 
@@ -297,9 +293,7 @@ fn compiler(folder: &Path, programs: &Path, toolchain: Option<&str>) -> String {
     for (program, argument) in [("rustc", "-vV"), ("cargo", "-V")] {
         let mut command = wirebench_spawn::command(program);
         command.arg(argument).current_dir(folder);
-        if let Some(toolchain) = toolchain {
-            command.env("RUSTUP_TOOLCHAIN", toolchain);
-        }
+        command.envs(toolchain.map(|toolchain| ("RUSTUP_TOOLCHAIN", toolchain)));
         // If this fails, the build will report the error.
         digest.update(command.output().map(|output| output.stdout).unwrap_or_default());
     }

@@ -31,31 +31,16 @@ impl Cores {
         split_of(by_physical_core(allowed()))
     }
 
-    /// Threads a server should use.
-    pub fn server_threads(&self) -> usize {
-        self.threads(&self.server)
-    }
-
-    /// Threads a driver can use.
-    pub fn driver_threads(&self) -> usize {
-        self.threads(&self.driver)
-    }
-
-    const fn threads(&self, own: &[usize]) -> usize {
+    /// Threads that a side can use: one on each of its own cores, or of all if it has none of its own.
+    pub const fn threads(&self, own: &[usize]) -> usize {
         if own.is_empty() { self.available } else { own.len() }
     }
 }
 
 fn split_of(cpus: Vec<usize>) -> Cores {
-    if cpus.len() < 2 {
-        return Cores {
-            available: cpus.len().max(1),
-            ..Cores::default()
-        };
-    }
-    let available = cpus.len();
-    let mut driver = cpus;
-    let server = driver.split_off(available - (available / 4).max(1));
+    let available = cpus.len().max(1);
+    let mut driver = if available < 2 { Vec::new() } else { cpus };
+    let server = driver.split_off(driver.len().saturating_sub((available / 4).max(1)));
     Cores {
         server,
         driver,
@@ -120,6 +105,6 @@ mod tests {
     fn one_core_is_shared() {
         let cores = split_of(vec![0]);
         assert!(cores.server.is_empty() && cores.driver.is_empty());
-        assert_eq!(cores.server_threads(), 1);
+        assert_eq!(cores.threads(&cores.server), 1);
     }
 }

@@ -16,12 +16,10 @@ use nix::time::{ClockId, clock_gettime};
 use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::load_monitor::LoadMonitor;
-use crate::measure::process::{Launch, describe_exit, tail};
-use crate::measure::process::{ProcessGroup, leader_usage};
+use crate::measure::process::{Launch, ProcessGroup, describe_exit, leader_usage, tail};
 use crate::measure::remote::Host;
 use crate::measure::target::Target;
-use crate::measure::usage::MachineCpu;
-use crate::measure::usage::{CpuUsed, UsageReader};
+use crate::measure::usage::{CpuUsed, MachineCpu, UsageReader};
 use wirebench_declare::span::nanos;
 use wirebench_record::run::{CpuTime, Round};
 

@@ -3,8 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use wirebench_declare::args::MissingValue;
-
 /// Why a server or a round was not measured: a whole sentence, and the reasons that callers tell apart.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
@@ -25,12 +23,6 @@ pub enum MeasureError {
 impl From<String> for MeasureError {
     fn from(why: String) -> Self {
         Self::Failed(why)
-    }
-}
-
-impl From<MissingValue> for MeasureError {
-    fn from(error: MissingValue) -> Self {
-        Self::Failed(format!("driver: {error}"))
     }
 }
 

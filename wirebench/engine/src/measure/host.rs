@@ -7,22 +7,38 @@ use wirebench_record::run::{Host, RemoteHost};
 
 /// Reads the host's description from the operating system; unknown values are `None`.
 pub fn describe(cpu_count: usize) -> Host {
-    let memory = first_value("/proc/meminfo", "MemTotal");
-    let memory = memory.and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok());
+    let uname = wirebench_spawn::command("uname").arg("-srm").output();
+    let uname = uname.map(|output| output.stdout).unwrap_or_default();
+    let read = |file: &str| fs::read(file).unwrap_or_default();
+    let text = [read("/proc/cpuinfo"), read("/proc/meminfo"), uname].join(&b'\n');
     let image = std::env::var("ImageOS").ok().map(|os| {
         let version = std::env::var("ImageVersion").unwrap_or_default();
         format!("{os} {version}").trim().to_owned()
     });
     let mtu = fs::read_to_string("/sys/class/net/lo/mtu").unwrap_or_default();
     fingerprinted(Host {
-        cpu_model: first_value("/proc/cpuinfo", "model name"),
         cpu_count: u32::try_from(cpu_count).unwrap_or(u32::MAX),
-        memory_bytes: memory.map(|kib| kib * 1024),
-        kernel: kernel().unwrap_or_else(|| "unknown".into()),
         image,
         loopback_mtu_bytes: mtu.trim().parse().ok(),
-        fingerprint: String::new(),
+        ..described(&String::from_utf8_lossy(&text))
     })
+}
+
+/// A host's processor, memory and kernel from lines of its `/proc/cpuinfo` and `/proc/meminfo`, and of `uname -srm`; other lines are
+/// ignored, and unknown values are `None`.
+pub fn described(text: &str) -> Host {
+    let value = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(key))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let memory = value("MemTotal").and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok());
+    let kernel = text.lines().find(|line| line.starts_with("Linux "));
+    Host {
+        cpu_model: value("model name"),
+        memory_bytes: memory.map(|kib| kib * 1024),
+        kernel: kernel.map_or("unknown", str::trim).to_owned(),
+        ..Host::default()
+    }
 }
 
 /// The same host with its fingerprint, over all that is known of it.
@@ -48,16 +64,4 @@ pub fn with_others(host: Host, others: &[RemoteHost]) -> Host {
         fingerprint: digest::short(&all.join(" ")),
         ..host
     }
-}
-
-fn first_value(file: &str, key: &str) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
-    let line = text.lines().find(|line| line.starts_with(key))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-fn kernel() -> Option<String> {
-    let output = wirebench_spawn::command("uname").arg("-srm").output().ok();
-    let output = output.filter(|output| output.status.success())?;
-    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()).filter(|text| !text.is_empty())
 }

@@ -76,16 +76,9 @@ fn holder_of(locks: &str, inode: &str) -> Option<u32> {
 
 /// Opens the file, or creates it. It may belong to another user: read permission is enough for a lock.
 fn open_or_create(file: &Path) -> io::Result<File> {
-    match File::open(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        done => return done,
-    }
-    let made = OpenOptions::new().read(true).write(true).create_new(true).open(file);
-    match made {
-        // Another process created it in the meantime.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => File::open(file),
-        done => done,
-    }
+    let mut options = OpenOptions::new();
+    let opened = options.read(true).write(true).create(true).truncate(false).open(file);
+    opened.or_else(|error| File::open(file).map_err(|_| error))
 }
 
 #[cfg(test)]

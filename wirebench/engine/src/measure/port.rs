@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
+use crate::measure::process::holds_within;
 use crate::measure::{interrupt, sock_diag};
 
 /// Recently chosen ports, so that two servers that start at the same time never get the same one: with SO_REUSEPORT
@@ -55,14 +56,8 @@ pub fn free(host: IpAddr, fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
 /// have ended, and 65 s for a closed connection. Fixed ports such as gRPC's 50051 are among those that the kernel gives to outgoing
 /// connections, and a closed connection keeps its port for a minute. Ends early if the user requests a stop.
 pub fn wait_for(host: IpAddr, fixed: u16) {
-    let start = Instant::now();
-    while start.elapsed() < SHUTDOWN_TIME
-        && is_listened_on(fixed)
-        && bind(host, fixed).is_err()
-        && interrupt::received().is_none()
-    {
-        std::thread::sleep(POLL);
-    }
+    let is_free = || !is_listened_on(fixed) || bind(host, fixed).is_ok();
+    holds_within(SHUTDOWN_TIME, POLL, || is_free() || interrupt::received().is_some());
     let start = Instant::now();
     while start.elapsed() < TIME_WAIT && is_held_by_connection(host, fixed) && interrupt::received().is_none() {
         if start.elapsed() < POLL {
@@ -93,15 +88,11 @@ fn bind(host: IpAddr, port: u16) -> io::Result<u16> {
 /// A random port that no socket uses and that the kernel never gives to an outgoing connection; `None` if this is not
 /// known.
 fn random_port(recent: &VecDeque<u16>) -> Option<u16> {
-    let (range, used) = (below_outgoing()?, in_use()?);
+    let range = below_outgoing()?;
+    let used: HashSet<u16> = sockets()?.into_iter().map(|(port, _)| port).collect();
     (0..TRIES)
         .map(|_| random_in(&range))
         .find(|port| !used.contains(port) && !recent.contains(port))
-}
-
-/// Ports that have a TCP socket in any state; `None` without /proc.
-fn in_use() -> Option<HashSet<u16>> {
-    Some(sockets()?.into_iter().map(|(port, _)| port).collect())
 }
 
 /// Ports on which a program listens; from /proc where the kernel has no netlink interface for sockets, as in gVisor.
@@ -113,6 +104,7 @@ fn listening_ports() -> Option<HashSet<u16>> {
     })
 }
 
+/// The TCP sockets in any state: port, and whether a program listens there; `None` without /proc.
 fn sockets() -> Option<Vec<(u16, bool)>> {
     let tcp = fs::read_to_string("/proc/net/tcp").ok()?;
     let tcp6 = fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
@@ -145,7 +137,7 @@ pub(super) fn random_in(range: &Range<u16>) -> u16 {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use std::io::Read as _;
     use std::net::{Ipv4Addr, TcpStream};
@@ -159,12 +151,6 @@ pub(super) mod tests {
         if let Some(quiet) = below_outgoing() {
             assert!(ports.iter().all(|port| quiet.contains(port)), "{ports:?}");
         }
-    }
-
-    /// Whether a condition holds within five seconds: a closed socket lives on for a moment if another thread starts a program just then,
-    /// because the child inherits it.
-    pub(in crate::measure) fn becomes_true(condition: impl Fn() -> bool) -> bool {
-        wirebench_testing::holds_within(Duration::from_secs(5), condition)
     }
 
     /// Both ends of a connection, and the local port of the first.
@@ -232,7 +218,8 @@ pub(super) mod tests {
         assert_eq!(free(HERE, Some(port)).unwrap_err().0, port);
         assert!(is_listened_on(port));
         drop(listener);
-        assert!(becomes_true(|| !is_listened_on(port)));
+        // A closed socket lives on for a moment if another thread starts a program just then, because the child inherits it.
+        assert!(holds_within(Duration::from_secs(5), POLL, || !is_listened_on(port)));
         assert_eq!(free(HERE, Some(port)).unwrap(), port);
     }
 }

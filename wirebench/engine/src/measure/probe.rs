@@ -25,29 +25,23 @@ use wirebench_declare::server::LOOPBACK;
 /// How long a probe waits for its response.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why a probe has no response.
-#[derive(Debug, thiserror::Error)]
-pub enum ProbeError {
-    /// The TLS handshake failed.
-    #[error(
-        "TLS: {0}; the server must show the certificate and use the key that it is given as {{tls_cert}} and {{tls_key}}, or declare its own as ca"
-    )]
-    Tls(std::io::Error),
-    /// Any other reason.
-    #[error("{0}")]
-    Other(String),
+/// The error of a TLS handshake.
+fn tls_failed(error: &std::io::Error) -> String {
+    format!(
+        "TLS: {error}; the server must show the certificate and use the key that it is given as {{tls_cert}} and {{tls_key}}, or declare its own as ca"
+    )
 }
 
 /// The error of a step, with what the step is for in front of it.
-fn because<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> ProbeError {
-    move |error| ProbeError::Other(format!("{what}: {error}"))
+fn because<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> String {
+    move |error| format!("{what}: {error}")
 }
 
 /// Sends one request to `address` (`127.0.0.1:8080`) on a new connection.
 ///
 /// # Errors
-/// When no complete response arrives within `timeout`.
-pub fn send(address: &str, request: &WireRequest, timeout: Duration) -> Result<WireResponse, ProbeError> {
+/// When no complete response arrives within `timeout`; why, in words.
+pub fn send(address: &str, request: &WireRequest, timeout: Duration) -> Result<WireResponse, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -55,35 +49,32 @@ pub fn send(address: &str, request: &WireRequest, timeout: Duration) -> Result<W
     runtime.block_on(async {
         tokio::time::timeout(timeout, exchange(address, request))
             .await
-            .unwrap_or_else(|_| Err(ProbeError::Other(format!("no answer within {timeout:?}"))))
+            .unwrap_or_else(|_| Err(format!("no answer within {timeout:?}")))
     })
 }
 
-async fn exchange(address: &str, request: &WireRequest) -> Result<WireResponse, ProbeError> {
+async fn exchange(address: &str, request: &WireRequest) -> Result<WireResponse, String> {
     let stream = TcpStream::connect(address).await.map_err(because("no connection"))?;
     let _ = stream.set_nodelay(true);
     match &request.ca {
         None => exchange_over(stream, address, request).await,
         Some(ca) => {
-            let config = tls::client(ca, alpn(request.protocol)).map_err(ProbeError::Tls)?;
+            let alpn = if is_http1(request.protocol) { "http/1.1" } else { "h2" };
+            let config = tls::client(ca, alpn).map_err(|error| tls_failed(&error))?;
             let host = address.parse().map_or(LOOPBACK, |address: SocketAddr| address.ip());
             let name = ServerName::from(host);
             let connected = TlsConnector::from(config).connect(name, stream).await;
-            exchange_over(connected.map_err(ProbeError::Tls)?, address, request).await
+            let connected = connected.map_err(|error| tls_failed(&error))?;
+            exchange_over(connected, address, request).await
         }
     }
-}
-
-/// The protocol's name for ALPN.
-fn alpn(protocol: Protocol) -> &'static str {
-    if is_http1(protocol) { "http/1.1" } else { "h2" }
 }
 
 fn is_http1(protocol: Protocol) -> bool {
     matches!(protocol, Protocol::Http | Protocol::Https | Protocol::GrpcWeb)
 }
 
-async fn exchange_over<S>(stream: S, address: &str, request: &WireRequest) -> Result<WireResponse, ProbeError>
+async fn exchange_over<S>(stream: S, address: &str, request: &WireRequest) -> Result<WireResponse, String>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

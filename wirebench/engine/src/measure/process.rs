@@ -184,21 +184,24 @@ impl Group {
                 }
             }
         }
-        self.await_end(grace);
-        let ended = self.has_ended();
+        let ended = holds_within(grace, POLL, || self.has_ended());
         // Workers write what they counted a little after the leader has ended.
-        let deadline = Instant::now() + WORKERS_GRACE;
-        while ended && !usage::members(self.id()).is_empty() && Instant::now() < deadline {
-            std::thread::sleep(POLL);
+        if ended {
+            holds_within(WORKERS_GRACE, POLL, || usage::members(self.id()).is_empty());
         }
         ended
     }
+}
 
-    fn await_end(&self, grace: Duration) {
-        let deadline = Instant::now() + grace;
-        while !self.has_ended() && Instant::now() < deadline {
-            std::thread::sleep(POLL);
+/// Looks every `poll` whether a condition holds, for this long at most; returns whether it does.
+pub(super) fn holds_within(time: Duration, poll: Duration, condition: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + time;
+    loop {
+        let holds = condition();
+        if holds || Instant::now() >= deadline {
+            return holds;
         }
+        std::thread::sleep(poll);
     }
 }
 
@@ -219,7 +222,7 @@ impl ProcessGroup for Group {
     fn stop(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if !self.has_ended() {
             let _ = killpg(self.id, Signal::SIGTERM);
-            self.await_end(grace);
+            holds_within(grace, POLL, || self.has_ended());
         }
         self.kill_and_reap()
     }

@@ -50,7 +50,7 @@ pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> 
             grpc_request(protocol, "/grpc.health.v1.Health/Check", frame(&message), ca)
         }
     };
-    let response = send(address, &request, PROBE_TIMEOUT).map_err(|error| error.to_string())?;
+    let response = send(address, &request, PROBE_TIMEOUT)?;
     if let Some(fault) = response.fault {
         return Err(fault);
     }

@@ -59,20 +59,21 @@ impl<'a> Request<'a> {
             wire: WireRequest::get(protocol, String::new(), ca),
             more_paths: Vec::new(),
         };
-        match operation {
-            Operation::Http(http) => request.set_http(http, captured)?,
-            Operation::Grpc(rpc) => request.set_grpc(rpc, root, endpoint, captured)?,
+        let set = match operation {
+            Operation::Http(http) => request.set_http(http, captured),
+            Operation::Grpc(rpc) => request.set_grpc(rpc, root, endpoint, captured),
             Operation::Bench(_) => unreachable!("benchmarks have no server to send requests to"),
-        }
+        };
+        set.map_err(|why| request.error(&why))?;
         Ok(request)
     }
 
-    fn set_http(&mut self, http: &HttpOperation, captured: &Captured) -> Result<(), MeasureError> {
+    fn set_http(&mut self, http: &HttpOperation, captured: &Captured) -> Result<(), String> {
         self.wire.method.clone_from(&http.method);
         self.wire.path = fill_captured(&http.path, captured);
-        self.wire.headers = self.fill_all(&http.headers, captured)?;
+        self.wire.headers = fill_all(&http.headers, captured)?;
         let body = http.body.as_deref().unwrap_or_default();
-        self.wire.body = self.fill(body, captured)?.into_bytes();
+        self.wire.body = fill(body, captured)?.into_bytes();
         let more_paths = http.more_paths.iter();
         self.more_paths = more_paths.map(|path| fill_captured(path, captured)).collect();
         Ok(())
@@ -84,27 +85,13 @@ impl<'a> Request<'a> {
         root: &Path,
         endpoint: Endpoint,
         captured: &Captured,
-    ) -> Result<(), MeasureError> {
-        let call = Call::load(root, rpc, endpoint).map_err(|why| self.error(&why))?;
-        let body = call.request_frame(&rpc.message).map_err(|why| self.error(&why))?;
+    ) -> Result<(), String> {
+        let call = Call::load(root, rpc, endpoint)?;
+        let body = call.request_frame(&rpc.message)?;
         self.wire = grpc_request(endpoint.protocol, &format!("/{}", rpc.call), body, endpoint.ca);
-        let metadata = self.fill_all(&rpc.metadata, captured)?;
-        self.wire.headers.extend(metadata);
+        self.wire.headers.extend(fill_all(&rpc.metadata, captured)?);
         self.call = Some(call);
         Ok(())
-    }
-
-    /// Replaces captured values and environment variables in a text.
-    fn fill(&self, text: &str, captured: &Captured) -> Result<String, MeasureError> {
-        fill_variables(&fill_captured(text, captured)).map_err(|variable| {
-            self.error(&format!(
-                "environment variable {variable} is not set; set it, or give a default: {{env:{variable}:default}}"
-            ))
-        })
-    }
-
-    fn fill_all(&self, lines: &[String], captured: &Captured) -> Result<Vec<String>, MeasureError> {
-        lines.iter().map(|line| self.fill(line, captured)).collect()
     }
 
     fn error(&self, why: &str) -> MeasureError {
@@ -136,7 +123,8 @@ impl<'a> Request<'a> {
     fn check_one(&self, address: &str, request: &WireRequest) -> Result<WireResponse, MeasureError> {
         let response = send(address, request, PROBE_TIMEOUT)
             .map_err(|error| self.error(&format!("no answer to the probe: {error}")))?;
-        let Some((expected, found)) = self.mismatch(&response)? else {
+        let mismatch = self.mismatch(&response).map_err(|why| self.error(&why))?;
+        let Some((expected, found)) = mismatch else {
             return Ok(response);
         };
         let path = if self.more_paths.is_empty() {
@@ -152,13 +140,13 @@ impl<'a> Request<'a> {
     }
 
     /// The expected and the found part of a wrong response; `None` if it is right.
-    fn mismatch(&self, response: &WireResponse) -> Result<Option<(String, String)>, MeasureError> {
+    fn mismatch(&self, response: &WireResponse) -> Result<Option<(String, String)>, String> {
         if let Some(fault) = &response.fault {
             return Ok(Some(("a gRPC-web answer".into(), fault.clone())));
         }
         match (self.operation, &self.call) {
             (Operation::Http(http), _) => Ok(http_mismatch(http, response)),
-            (Operation::Grpc(rpc), Some(call)) => grpc_mismatch(rpc, call, response).map_err(|why| self.error(&why)),
+            (Operation::Grpc(rpc), Some(call)) => grpc_mismatch(rpc, call, response),
             (Operation::Grpc(_), None) | (Operation::Bench(_), _) => {
                 unreachable!("new() loads the call of every gRPC operation, and takes no benchmark")
             }
@@ -170,6 +158,17 @@ impl<'a> Request<'a> {
         let messages = self.call.as_ref().and_then(|_| frame::message_bytes(&response.body));
         messages.unwrap_or(response.body.len()) as u64
     }
+}
+
+/// Replaces captured values and environment variables in a text.
+fn fill(text: &str, captured: &Captured) -> Result<String, String> {
+    fill_variables(&fill_captured(text, captured)).map_err(|variable| {
+        format!("environment variable {variable} is not set; set it, or give a default: {{env:{variable}:default}}")
+    })
+}
+
+fn fill_all(lines: &[String], captured: &Captured) -> Result<Vec<String>, String> {
+    lines.iter().map(|line| fill(line, captured)).collect()
 }
 
 fn http_mismatch(http: &HttpOperation, response: &WireResponse) -> Option<(String, String)> {

@@ -89,15 +89,13 @@ pub(super) fn documents_are_unread(files: [&Files; 2]) -> bool {
     if documents.is_empty() {
         return true;
     }
-    let mut sources = after.iter().filter(|name| may_read(name));
+    // Files that may be a part of the program.
+    let may_read =
+        |name: &&PathBuf| !is_document(name) && !is_of(name, &[], &PACKAGING) && !name.starts_with(WORKFLOWS);
+    let mut sources = after.iter().filter(may_read);
     naming(&documents).is_some_and(|naming| {
         sources.all(|source| content(&files[1].root.join(source)).is_some_and(|text| !naming.is_match(&text)))
     })
-}
-
-/// Whether a file may be a part of the program.
-fn may_read(name: &Path) -> bool {
-    !is_document(name) && !is_of(name, &[], &PACKAGING) && !name.starts_with(WORKFLOWS)
 }
 
 /// What a file says: its content, or where a link leads. `None` if it cannot be read.

@@ -57,7 +57,7 @@ impl<'a> Compared<'a> {
         let [base, head] = sides;
         let one_folder = base.folder == head.folder;
         let is_read = |name: &Path| !is_document(name);
-        let is_read_by_native = |name: &Path| !is_document(name) && !is_compiled(name);
+        let is_read_by_native = |name: &Path| !is_document(name) && !is_of(name, &COMPILED, &COMPILED_NAMES);
         Self {
             sides,
             interpreted_files: one_folder || (same_files(files, is_read) && documents_are_unread(files)),
@@ -131,10 +131,6 @@ fn launch_settings(server: &Server) -> Value {
         server.seed,
         parts
     ])
-}
-
-fn is_compiled(name: &Path) -> bool {
-    is_of(name, &COMPILED, &COMPILED_NAMES)
 }
 
 /// True if two programs are equal files, or ELF files whose loaded sections are equal.

@@ -13,7 +13,7 @@ use crate::measure::cores;
 use crate::measure::probe::send;
 use crate::measure::wire::WireRequest;
 
-/// Everything needed to start a server and recognise its first good response.
+/// Everything needed to start a server and recognise its first good response; in JSON, for [`first_answer`].
 #[derive(Debug, Serialize, Deserialize)]
 pub struct StartUp {
     /// The command, with `{port}` where the port goes.
@@ -40,16 +40,6 @@ pub struct StartUp {
 
 /// The port's place in [`StartUp::argv`].
 pub const PORT: &str = "{port}";
-
-impl StartUp {
-    /// Writes it to a file that [`first_answer`] reads.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn write(&self, file: &Path) -> std::io::Result<()> {
-        std::fs::write(file, serde_json::to_vec(self)?)
-    }
-}
 
 /// Starts the server that `file` describes, in this process group, and returns after its first good response and its
 /// end.
@@ -89,7 +79,7 @@ fn wait_for_response(spec: &StartUp, address: &str, server: &mut std::process::C
                 return Ok(());
             }
             Ok(response) => format!("a wrong answer, status {}", response.status),
-            Err(error) => error.to_string(),
+            Err(error) => error,
         };
         if let Some(status) = server.try_wait()? {
             anyhow::bail!("the server ended before its first good answer ({status})");

@@ -17,9 +17,7 @@ const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// A certificate and its key, as PEM files in a temporary folder that is removed with this value.
 #[derive(Debug)]
-pub struct TlsFiles {
-    folder: TemporaryFolder,
-}
+pub struct TlsFiles(TemporaryFolder);
 
 impl TlsFiles {
     /// Makes a new one.
@@ -35,9 +33,7 @@ impl TlsFiles {
             .push(DnType::CommonName, "wirebench, for one run");
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let certificate = params.self_signed(&key).map_err(io::Error::other)?;
-        let tls = Self {
-            folder: TemporaryFolder::make("wirebench-tls-")?,
-        };
+        let tls = Self(TemporaryFolder::make("wirebench-tls-")?);
         for (file, text) in [(tls.certificate(), certificate.pem()), (tls.key(), key.serialize_pem())] {
             let unwritable = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
             fs::write(&file, text).map_err(unwritable)?;
@@ -47,12 +43,12 @@ impl TlsFiles {
 
     /// The file with the certificate: what the server shows and clients trust.
     pub fn certificate(&self) -> PathBuf {
-        self.folder.path().join("cert.pem")
+        self.0.path().join("cert.pem")
     }
 
     /// The file with the certificate's private key.
     pub fn key(&self) -> PathBuf {
-        self.folder.path().join("key.pem")
+        self.0.path().join("key.pem")
     }
 }
 

@@ -78,7 +78,7 @@ fn version(tool: &Tool, path: &Path) -> Result<String, String> {
     };
     let values = Values::from([("program", Value::One(path.to_string_lossy().into_owned()))]);
     let args: Vec<Arg> = tool.version_command.iter().cloned().map(Arg::One).collect();
-    let argv = expand(&args, &values).map_err(|error| no_version(error.to_string()))?;
+    let argv = expand(&args, &values).map_err(no_version)?;
     let text = match wirebench_spawn::command(&argv[0]).args(&argv[1..]).output() {
         Ok(output) => {
             let texts = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());

@@ -84,7 +84,7 @@ impl Add for CpuUsed {
 }
 
 /// The processes of one or more process groups, and those that descend from them, whose usage is read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LocalUsage {
     groups: Vec<i32>,
     processes: Vec<Process>,
@@ -93,11 +93,7 @@ pub struct LocalUsage {
 impl LocalUsage {
     /// Finds the processes of these groups; call it when they are all started.
     pub fn groups(ids: &[i32]) -> Self {
-        let found = if ids.is_empty() {
-            HashSet::new()
-        } else {
-            descendants(stats().collect::<Vec<_>>().iter(), ids)
-        };
+        let found = descendants(stats().collect::<Vec<_>>().iter(), ids);
         // The leaders first.
         let others = found.into_iter().filter(|id| !ids.contains(id));
         let all = ids.iter().copied().chain(others);
@@ -110,8 +106,8 @@ impl LocalUsage {
     /// The group's leader alone, without a search.
     pub fn leader(id: i32) -> Self {
         Self {
-            groups: Vec::new(),
             processes: Process::new(id).into_iter().collect(),
+            ..Self::default()
         }
     }
 

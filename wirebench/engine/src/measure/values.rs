@@ -4,9 +4,8 @@
 //! in no declaration and no record.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use crate::measure::wire::GRPC_WEB_HEADERS;
 use wirebench_declare::args::{Arg, Value, Values, expand, fill};
@@ -14,7 +13,7 @@ use wirebench_declare::load::{Rate, as_flag};
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::scenario::Amount;
-use wirebench_declare::server::{Operation, authority};
+use wirebench_declare::server::{Operation, VARIABLE, authority};
 
 /// The address and the paths that differ between rounds and machines.
 #[derive(Debug)]
@@ -50,7 +49,7 @@ pub fn fill_captured(text: &str, captured: &Captured) -> String {
 /// How long a driver waits for a response.
 const REQUEST_TIMEOUT: &str = "20s";
 
-/// Every placeholder that has a value for this series, except those of the amount.
+/// Every placeholder that has a value for this series.
 pub fn of(series: &PlannedSeries, locations: &Locations) -> Values {
     let one = |text: &str| Value::One(text.to_owned());
     let load = &series.load;
@@ -77,6 +76,7 @@ pub fn of(series: &PlannedSeries, locations: &Locations) -> Values {
         values.insert("ca", one(locations.ca));
     }
     set_operation(&mut values, series, locations);
+    set_amount(&mut values, &load.amount);
     values
 }
 
@@ -213,7 +213,6 @@ pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
         ca: "{ca}",
     };
     let mut values = of(series, &locations);
-    set_amount(&mut values, &series.load.amount);
     if series.load.is_open() {
         // A rate that is measured first is not known yet.
         values.entry("rate").or_insert_with(|| Value::One("{rate}".into()));
@@ -226,9 +225,6 @@ pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
         .chain(args)
         .collect()
 }
-
-static VARIABLE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\{env:([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}").expect("a constant pattern"));
 
 /// Replaces variables in a text. Variables of the surrounding workflow, such as GITHUB_TOKEN, have no value here: the
 /// measured code may be untrusted.

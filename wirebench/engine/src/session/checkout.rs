@@ -13,7 +13,7 @@ use crate::measure::same_program::{Compared, dependencies_of};
 use crate::measure::side::Side;
 use crate::session::recorder::unmeasured;
 use crate::session::run::{CodeSource, SideRequest};
-use wirebench_declare::plan::{PlanError, PlannedSeries, Selection, Unmatched};
+use wirebench_declare::plan::{PlannedSeries, Selection, Unmatched};
 use wirebench_declare::project::Profile;
 use wirebench_declare::read::DeclareError;
 use wirebench_declare::{Project, accepted};
@@ -311,13 +311,6 @@ pub(super) struct SeriesVariants {
     pub(super) record: Series,
 }
 
-impl SeriesVariants {
-    fn compares(&self) -> bool {
-        let both = [Variant::Baseline, Variant::Candidate];
-        both.iter().all(|variant| self.variants.contains(variant))
-    }
-}
-
 impl VariantPlan {
     /// Measures servers that the baseline lacks, as its build showed, in the candidate alone.
     pub(super) fn without_lacking(&mut self, series: &[PlannedSeries], sides: &[CheckedOutSide]) {
@@ -338,11 +331,10 @@ impl VariantPlan {
         } else {
             same_programs(sides)
         };
-        for (one, entry) in series
-            .iter()
-            .zip(&mut self.entries)
-            .filter(|(_, entry)| entry.compares())
-        {
+        let both = [Variant::Baseline, Variant::Candidate];
+        let compares = |entry: &SeriesVariants| both.iter().all(|variant| entry.variants.contains(variant));
+        let entries = series.iter().zip(&mut self.entries);
+        for (one, entry) in entries.filter(|(_, entry)| compares(entry)) {
             if !same.contains(&one.server.name) {
                 entry.variants.push(Variant::Null);
                 continue;
@@ -378,7 +370,7 @@ pub(super) fn plan_variants(
     series: &[PlannedSeries],
     profile: &Profile,
     selection: &Selection,
-) -> Result<VariantPlan, PlanError> {
+) -> Result<VariantPlan, DeclareError> {
     let baseline = of_variant(sides, Variant::Baseline);
     let declared_by_baseline = match baseline.and_then(|one| one.declares.as_ref()) {
         Some(project) => wirebench_declare::plan::declared(project, profile, selection, Unmatched::Allowed)?,

@@ -24,7 +24,7 @@ use serde_json::json;
 use crate::measure::side::Side;
 use crate::normalise::Jq;
 use crate::session::prepare::Prepared;
-use crate::session::progress::{Heading, Progress};
+use crate::session::progress::Progress;
 use crate::session::warm_up::Limits;
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_record::run::{Run, Stage, Variant};
@@ -106,14 +106,6 @@ impl<'a> Session<'a> {
         let stages = 1 + u32::from(self.setup.sides.iter().any(has_baseline));
         format!("{stage}/{stages}")
     }
-
-    /// Writes plan.json.
-    fn write_plan(&self) -> anyhow::Result<()> {
-        let series: Vec<_> = self.setup.series.iter().map(|one| (&one.id, &one.digest)).collect();
-        let plan = json!({"seed": self.recorder.run.seed, "series": series, "slots": self.slots});
-        let file = self.recorder.folder.join("plan.json");
-        fs::write(&file, serde_json::to_vec_pretty(&plan)?).with_context(|| unwritable(&file))
-    }
 }
 
 impl StagedRun for Session<'_> {
@@ -145,18 +137,14 @@ impl StagedRun for Session<'_> {
 
     /// Writes plan.json before the slots are measured.
     fn enter(&mut self, stage: &Stage, kind: &'static str, slots: &[Slot]) -> anyhow::Result<()> {
-        self.write_plan()?;
-        let first_round = slots.first().map_or(0, |slot| slot.round);
+        let series: Vec<_> = self.setup.series.iter().map(|one| (&one.id, &one.digest)).collect();
+        let plan = json!({"seed": self.recorder.run.seed, "series": series, "slots": self.slots});
+        let file = self.recorder.folder.join("plan.json");
+        fs::write(&file, serde_json::to_vec_pretty(&plan)?).with_context(|| unwritable(&file))?;
         let name = if stage.number == 1 { "screen" } else { "decide" };
-        let heading = Heading {
-            stage: self
-                .is_paired()
-                .then(|| format!("stage {} {name}", self.stage_number(stage.number))),
-            kind,
-            first_round,
-            rounds: slots.last().map_or(0, |slot| slot.round + 1 - first_round),
-        };
-        self.progress.enter(heading, slots);
+        let number = self.stage_number(stage.number);
+        let stage = self.is_paired().then(|| format!("stage {number} {name}"));
+        self.progress.enter(stage, kind, slots);
         Ok(())
     }
 

@@ -40,7 +40,7 @@ impl<'a> Session<'a> {
     /// Measures one round of every series in the pass, then normalises all of them on all cores, while nothing is being
     /// measured. The deadline is checked between pairs, never within one.
     pub(super) fn measure_pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
-        self.progress.set_deadline(deadline);
+        self.progress.deadline = deadline;
         let interrupt = &self.setup.prepared.harness.interrupt;
         let mut raws: Vec<RawRound<'a>> = Vec::new();
         let mut ending = Ending::Whole;
@@ -128,7 +128,9 @@ impl<'a> Session<'a> {
     /// Normalises raw outputs, and adds their rounds to the record.
     fn record(&mut self, raws: &[RawRound]) {
         let normalising = Instant::now();
-        for (raw, round) in raws.iter().zip(self.normalise(raws)) {
+        let jq = self.setup.jq;
+        let rounds: Vec<Round> = raws.par_iter().map(|raw| round(jq, raw)).collect();
+        for (raw, round) in raws.iter().zip(rounds) {
             if let Ok(measured) = &raw.result {
                 let spent = &mut self.recorder.run.spent;
                 spent.load_ns += nanos(measured.loading);
@@ -161,12 +163,6 @@ impl<'a> Session<'a> {
                 self.progress.log(Level::Info, &format!("left out: {id}: {why}"));
             }
         }
-    }
-
-    /// One round for each raw output, in the same order.
-    fn normalise(&self, raws: &[RawRound]) -> Vec<Round> {
-        let jq = self.setup.jq;
-        raws.par_iter().map(|raw| round(jq, raw)).collect()
     }
 }
 
@@ -210,10 +206,7 @@ impl Session<'_> {
     /// variants.
     fn capacity(&mut self, index: usize, load: &Load) -> Result<(u32, Option<Bound>), MeasureError> {
         let series = &self.setup.series[index];
-        let closed = PlannedSeries {
-            load: load.for_capacity(),
-            ..series.clone()
-        };
+        let closed = series.with_load(load.for_capacity());
         let mut least: Option<(u32, Option<Bound>)> = None;
         for variant in self.recorder.variants[index].clone() {
             let side = self.setup.side(variant);
@@ -254,10 +247,7 @@ impl Session<'_> {
         let (mut steps, mut loading) = (Vec::new(), Duration::ZERO);
         let (mut best, mut lowest): (Option<Round>, Option<Round>) = (None, None);
         while let Some(rate) = bisection.next_rate() {
-            let at_rate = PlannedSeries {
-                load: series.load.at(rate),
-                ..series.clone()
-            };
+            let at_rate = series.with_load(series.load.at(rate));
             let own = folder.join(format!("step-{}-{rate}", steps.len() + 1));
             let (took, round) = match self.step(&at_rate, slot, side, &own) {
                 // An overloaded server may keep the driver from ending: this rate is too high.
@@ -312,7 +302,6 @@ impl Session<'_> {
     }
 }
 
-/// The result of one rate: it passes if the round passes every check and its p99 keeps the objective.
 /// The slot of what is measured of a series before its first round.
 pub(super) const fn before_rounds(series: usize, variant: Variant) -> Slot {
     Slot {
@@ -323,6 +312,7 @@ pub(super) const fn before_rounds(series: usize, variant: Variant) -> Slot {
         stage: 1,
     }
 }
+/// The result of one rate: it passes if the round passes every check and its p99 keeps the objective.
 fn search_step(rate_per_s: u32, search: Search, round: &Round) -> SearchStep {
     let p99_ns = round.latency_ns.map(|latency| latency.p99);
     let bound = nanos(search.p99.0);

@@ -1,6 +1,7 @@
 //! Prints the progress of a run and the time left on stderr: a bar in a terminal, plain lines elsewhere.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -15,29 +16,21 @@ const ASSUMED_RATE: f64 = 15_000.0;
 /// Estimated time for starting, probing, stopping and normalising one round.
 const OVERHEAD: Duration = Duration::from_millis(300);
 
-/// The heading of a part of the run.
-#[derive(Debug, Default)]
-pub(super) struct Heading {
-    /// The stage and its kind, when there is more than one variant: `stage 1/2 screen`.
-    pub(super) stage: Option<String>,
-    /// `round`, or another noun for its rounds.
-    pub(super) kind: &'static str,
-    /// Number of its first round in the run.
-    pub(super) first_round: u32,
-    /// Its rounds.
-    pub(super) rounds: u32,
-}
-
 /// The progress of a run.
 #[derive(Debug)]
 pub(super) struct Progress<'a> {
     bar: ProgressBar,
     series: &'a [PlannedSeries<'a>],
-    heading: Heading,
+    /// The stage and its kind, when there is more than one variant: `stage 1/2 screen`.
+    stage: Option<String>,
+    /// `round`, or another noun for the rounds of this part of the run.
+    kind: &'static str,
+    /// Their numbers in the run.
+    rounds: Range<u32>,
     remaining: Vec<Slot>,
     took: BTreeMap<usize, Duration>,
     /// The end of the budget: no pair begins after it.
-    deadline: Option<Instant>,
+    pub(super) deadline: Option<Instant>,
 }
 
 /// A bar on stderr; hidden if that is no terminal.
@@ -57,7 +50,9 @@ impl<'a> Progress<'a> {
         Self {
             bar: bar(),
             series,
-            heading: Heading::default(),
+            stage: None,
+            kind: "",
+            rounds: 0..0,
             remaining: Vec::new(),
             took: BTreeMap::new(),
             deadline: None,
@@ -65,15 +60,12 @@ impl<'a> Progress<'a> {
     }
 
     /// Starts a part of the run.
-    pub(super) fn enter(&mut self, heading: Heading, slots: &[Slot]) {
-        self.heading = heading;
+    pub(super) fn enter(&mut self, stage: Option<String>, kind: &'static str, slots: &[Slot]) {
+        let first_round = slots.first().map_or(0, |slot| slot.round);
+        self.rounds = first_round..slots.last().map_or(first_round, |slot| slot.round + 1);
+        (self.stage, self.kind) = (stage, kind);
         self.remaining = slots.to_vec();
         self.bar.set_length(self.bar.position() + slots.len() as u64);
-    }
-
-    /// The next slots end at a deadline, if there is one.
-    pub(super) const fn set_deadline(&mut self, deadline: Option<Instant>) {
-        self.deadline = deadline;
     }
 
     /// The expected time of the slots that are left, at most what is left of the budget.
@@ -86,11 +78,10 @@ impl<'a> Progress<'a> {
     /// A slot begins.
     pub(super) fn begin(&self, slot: Slot) {
         let left = remaining(self.left(Instant::now()));
-        let heading = &self.heading;
-        let number = slot.round - heading.first_round + 1;
-        let round = format!("{} {number}/{}", heading.kind, heading.rounds);
+        let number = slot.round - self.rounds.start + 1;
+        let round = format!("{} {number}/{}", self.kind, self.rounds.len());
         let id = &self.series[slot.series].id;
-        let place = match &heading.stage {
+        let place = match &self.stage {
             Some(stage) => format!("{stage} · {round} · {} · {id}", slot.variant.name()),
             None => format!("{round} · {id}"),
         };
@@ -161,13 +152,13 @@ mod tests {
             stage: 1,
         };
         let mut progress = Progress::new(&[]);
-        progress.enter(Heading::default(), &(0..20).map(slot).collect::<Vec<_>>());
+        progress.enter(None, "round", &(0..20).map(slot).collect::<Vec<_>>());
         progress.end(slot(0), Duration::from_secs(60));
         let now = Instant::now();
         assert_eq!(progress.left(now), Duration::from_secs(19 * 60));
-        progress.set_deadline(Some(now + Duration::from_secs(240)));
+        progress.deadline = Some(now + Duration::from_secs(240));
         assert_eq!(progress.left(now), Duration::from_secs(240));
-        progress.set_deadline(Some(now + Duration::from_secs(24 * 60)));
+        progress.deadline = Some(now + Duration::from_secs(24 * 60));
         assert_eq!(progress.left(now), Duration::from_secs(19 * 60));
     }
 

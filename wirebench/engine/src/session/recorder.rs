@@ -103,14 +103,27 @@ impl Recorder {
         pairs::drop_disturbed(&mut self.run.series[series].rounds, number, cpu_count)
     }
 
-    /// Derives each series' status from its rounds and the run's status from its series, and writes the record; `unfinished` if the
-    /// run ended before all could be measured.
+    /// Derives each series' status from its rounds or counts and the run's status from its series, and writes the record. The run
+    /// ends now; `unfinished` if that is before all could be measured.
     ///
     /// # Errors
     /// When the folder cannot be written.
     pub fn conclude(&mut self, unfinished: bool) -> anyhow::Result<()> {
-        conclude(&mut self.run, &self.variants, unfinished);
-        save(&self.run, &self.folder)
+        let run = &mut self.run;
+        let planned: Vec<usize> = run.series.iter().map(|series| planned_rounds(run, series)).collect();
+        for ((series, planned), variants) in run.series.iter_mut().zip(planned).zip(&self.variants) {
+            (series.status, series.reason) = if series.same_program && variants.is_empty() {
+                let why = "the same program on both sides: nothing was measured";
+                (SeriesStatus::Ok, Some(why.to_owned()))
+            } else if series.load.counted.is_some() {
+                of_counts(&series.counts, variants)
+            } else {
+                of_series(&series.rounds, variants, planned, unfinished)
+            };
+        }
+        (run.status, run.reason) = of_run(&run.series, unfinished);
+        run.finished_at = Timestamp::now().to_string();
+        save(run, &self.folder)
     }
 
     /// Ends the run: concludes, and removes the folder of raw output if it is empty: it holds output of rounds that are not ok.
@@ -249,24 +262,6 @@ fn load_record(load: &Load) -> LoadRecord {
         Some(Rate::OfCapacity(share)) => record.rate_permille = Some(whole(share.percent() * 10.0)),
     }
     record
-}
-
-/// Derives the status of each series from its rounds or counts, and the run's from its series. The run ends now; `variants` are
-/// those that are measured of each series; `unfinished` if the run ended before all could be measured.
-fn conclude(run: &mut Run, variants: &[Vec<Variant>], unfinished: bool) {
-    let planned: Vec<usize> = run.series.iter().map(|series| planned_rounds(run, series)).collect();
-    for ((series, planned), variants) in run.series.iter_mut().zip(planned).zip(variants) {
-        (series.status, series.reason) = if series.same_program && variants.is_empty() {
-            let why = "the same program on both sides: nothing was measured";
-            (SeriesStatus::Ok, Some(why.to_owned()))
-        } else if series.load.counted.is_some() {
-            of_counts(&series.counts, variants)
-        } else {
-            of_series(&series.rounds, variants, planned, unfinished)
-        };
-    }
-    (run.status, run.reason) = of_run(&run.series, unfinished);
-    run.finished_at = Timestamp::now().to_string();
 }
 
 /// The status of a series with `planned` rounds of each of `variants`; `unfinished` if the run ended before all could

@@ -189,21 +189,16 @@ fn measure_undisturbed(
             return Ok(ending);
         }
         let whole = measured + 1;
-        if whole < stage.rounds && next.is_some_and(|next| ends_early(session.run(), time, whole, next.plan)) {
-            shorten(session, stage, whole, "ended to leave time for the second stage,");
-            return Ok(Ending::Whole);
+        let screen = time.screen(whole, Instant::now()).filter(|_| whole < stage.rounds);
+        if let (Some(screen), Some(next)) = (screen, next) {
+            let left = screen.budget.saturating_sub(screen.spent);
+            if screen.ends((next.plan)(session.run(), left).needed) {
+                shorten(session, stage, whole, "ended to leave time for the second stage,");
+                return Ok(Ending::Whole);
+            }
         }
     }
     measure_extra_pairs(session, stage, time, members, |_, _, tally| tally.wants_another())
-}
-
-/// True if a first stage with that many whole rounds ends now, to leave time for the second.
-fn ends_early(run: &Run, time: StageTime, whole: u32, plan: impl Fn(&Run, Duration) -> NextStage) -> bool {
-    let now = Instant::now();
-    time.screen(whole, now).is_some_and(|screen| {
-        let left = screen.budget.saturating_sub(screen.spent);
-        screen.ends(plan(run, left).needed)
-    })
 }
 
 /// Measures extra pairs, a round of them at a time, until no series of the run `wants_another` or the time is over.

@@ -12,8 +12,7 @@ use crate::measure::side::Side;
 use crate::measure::staging::is_native;
 use crate::normalise;
 use crate::session::Session;
-use crate::session::pass::RawRound;
-use crate::session::pass::before_rounds;
+use crate::session::pass::{RawRound, before_rounds};
 use wirebench_declare::load::{Load, MOST_REQUESTS, Rate};
 use wirebench_declare::plan::warm_up::{self, FEWEST_REQUESTS, Part, WarmUp, next_part, warm_up_so_far};
 use wirebench_declare::plan::{PlannedSeries, Slot};
@@ -164,10 +163,7 @@ impl Session<'_> {
         let mut parts: Vec<Part> = Vec::new();
         let found = loop {
             let requests = next_part(&parts, series.load.workers());
-            let part = PlannedSeries {
-                load: load(requests.min(MOST_REQUESTS / 2)),
-                ..series.clone()
-            };
+            let part = series.with_load(load(requests.min(MOST_REQUESTS / 2)));
             let measured = harness.measure_load(&part, folder, &request, &mut target, 0)?;
             let round = normalise::round(self.setup.jq, &part, slot, &measured, folder);
             if round.status != RoundStatus::Ok && round.ok_count.unwrap_or(0) < requests {

@@ -192,7 +192,7 @@ fn probe_call(
         let answer = match send(endpoint.address, &request, PATIENCE) {
             Ok(answer) => answer,
             Err(error) => {
-                first.get_or_insert(error.to_string());
+                first.get_or_insert(error);
                 continue;
             }
         };

@@ -241,7 +241,7 @@ impl HttpProbe<'_> {
             if self.supervised.restart() {
                 ENDED.to_owned()
             } else {
-                error.to_string()
+                error
             }
         })
     }

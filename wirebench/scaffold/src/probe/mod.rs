@@ -180,7 +180,6 @@ pub(super) fn probe(
             tls: context.tls,
             interrupt: context.interrupt,
             kept: None,
-            data_folder: None,
             host: None,
             listen_ip: None,
         },
@@ -280,7 +279,7 @@ pub(crate) fn draft(program: &Program) -> Server {
     Server {
         name: program.name.clone(),
         about: program.about.clone(),
-        profiles: Profiles::all(),
+        profiles: Profiles::default(),
         protocols: vec![Protocol::Http],
         front: Part {
             server: program.name.clone(),

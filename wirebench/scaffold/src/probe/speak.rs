@@ -9,7 +9,7 @@ use super::ProbedServer;
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
 use wirebench_engine::measure::grpc;
-use wirebench_engine::measure::probe::{ProbeError, send};
+use wirebench_engine::measure::probe::send;
 use wirebench_engine::measure::wire::{Endpoint, WireRequest, WireResponse, grpc_request};
 
 /// How long one request may take.
@@ -78,7 +78,7 @@ pub(super) fn redirect(address: &str) -> Option<String> {
 }
 
 /// A GET without headers.
-pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireResponse, ProbeError> {
+pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireResponse, String> {
     send(address, &WireRequest::get(protocol, path.into(), None), PATIENCE)
 }
 

@@ -41,9 +41,8 @@ impl Call {
         let (set, is_in_files, missing) = match &operation.proto {
             Some(ProtoFile { proto, proto_root }) => {
                 let compiled = proto_file::compile(&root.join(proto), &root.join(proto_root), root);
-                let compiled = compiled.map_err(|error| failed(error.to_string()))?;
-                let missing = format!("declares no method {call}");
-                (compiled.set, !compiled.is_partial, missing)
+                let (set, is_partial) = compiled.map_err(|error| failed(error.to_string()))?;
+                (set, !is_partial, format!("declares no method {call}"))
             }
             None => {
                 let set = reflected_files(endpoint, service).map_err(failed)?;
@@ -266,7 +265,7 @@ fn exchange(endpoint: Endpoint, request: &Request) -> Result<Response, String> {
     for version in VERSIONS {
         let path = format!("/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo");
         let request = grpc_request(endpoint.protocol, &path, frame.clone(), endpoint.ca);
-        let answer = probe::send(endpoint.address, &request, TIMEOUT).map_err(|error| error.to_string())?;
+        let answer = probe::send(endpoint.address, &request, TIMEOUT)?;
         let response = frame::frames(&answer.body)
             .and_then(|frames| Response::decode(*frames.first()?).ok())
             .filter(|response| response != &Response::default());

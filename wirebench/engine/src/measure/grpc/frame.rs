@@ -26,7 +26,10 @@ pub fn frame(message: &[u8]) -> Vec<u8> {
 
 /// The messages inside uncompressed frames, in order; `None` if the bytes are not such frames.
 pub fn frames(body: &[u8]) -> Option<Vec<&[u8]>> {
-    split(body)?.into_iter().map(Frame::uncompressed).collect()
+    let frames = split(body)?.into_iter();
+    frames
+        .map(|frame| (!frame.compressed).then_some(frame.payload))
+        .collect()
 }
 
 /// Bytes of the messages inside the frames of a body, as they were sent; `None` if the bytes are not frames.
@@ -42,11 +45,6 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The message, if it is not compressed.
-    fn uncompressed(self) -> Option<&'a [u8]> {
-        (!self.compressed).then_some(self.payload)
-    }
-
     /// The message, decompressed if necessary. Only gzip is supported: servers of every language have it.
     ///
     /// # Errors
@@ -89,48 +87,41 @@ const TRAILERS: u8 = 0x80;
 const CONTENT_TYPES: [&str; 2] = ["application/grpc-web+proto", "application/grpc-web"];
 const OK: u16 = 200;
 
-/// The parts of a body.
-#[derive(Debug, PartialEq, Eq)]
-struct Parts {
-    /// The frames with messages, headers included.
-    messages: Vec<u8>,
-    /// `grpc-status` and `grpc-message`; `None` without a trailer frame.
-    status: Option<(String, String)>,
-}
+/// `grpc-status` and `grpc-message`.
+type Status = (String, String);
 
 /// Removes the trailer frame from the body of a response, or sets the reason why the response is invalid.
 pub(in crate::measure) fn without_trailers(response: WireResponse, content_type: &str) -> WireResponse {
-    let plain = content_type.split(';').next().unwrap_or_default().trim();
-    let fault = if response.status != OK {
-        Some(format!("HTTP status {}", response.status))
-    } else if CONTENT_TYPES.contains(&plain) {
-        None
-    } else {
-        Some(format!("content-type {content_type:?}, not {}", CONTENT_TYPES[0]))
-    };
-    if fault.is_some() {
-        return WireResponse { fault, ..response };
-    }
-    match split_trailers(&response.body) {
+    match opened(&response, content_type) {
+        Ok((body, status)) => WireResponse {
+            body,
+            grpc: Some(status),
+            ..response
+        },
         Err(fault) => WireResponse {
             fault: Some(fault),
             ..response
         },
-        // Without a message, the status may be in the header.
-        Ok(Parts { status: None, .. }) if response.grpc.is_none() => WireResponse {
-            fault: Some("no trailer frame: the answer broke off".into()),
-            ..response
-        },
-        Ok(parts) => WireResponse {
-            body: parts.messages,
-            grpc: parts.status.or(response.grpc),
-            ..response
-        },
     }
 }
 
-/// Splits a body into frames.
-fn split_trailers(body: &[u8]) -> Result<Parts, String> {
+/// The frames with messages of a response, and its status; or the reason why it is invalid.
+fn opened(response: &WireResponse, content_type: &str) -> Result<(Vec<u8>, Status), String> {
+    let plain = content_type.split(';').next().unwrap_or_default().trim();
+    if response.status != OK {
+        return Err(format!("HTTP status {}", response.status));
+    }
+    if !CONTENT_TYPES.contains(&plain) {
+        return Err(format!("content-type {content_type:?}, not {}", CONTENT_TYPES[0]));
+    }
+    let (messages, status) = split_trailers(&response.body)?;
+    // Without a message, the status may be in the header.
+    let status = status.or_else(|| response.grpc.clone());
+    Ok((messages, status.ok_or("no trailer frame: the answer broke off")?))
+}
+
+/// Splits a body: the frames with messages, headers included, and the status; `None` without a trailer frame.
+fn split_trailers(body: &[u8]) -> Result<(Vec<u8>, Option<Status>), String> {
     let mut left = body;
     let mut messages = Vec::new();
     while let Some((header, rest)) = left.split_at_checked(FRAME_HEADER_BYTES) {
@@ -151,17 +142,16 @@ fn split_trailers(body: &[u8]) -> Result<Parts, String> {
         if !rest.is_empty() {
             return Err(format!("{} bytes after the trailer frame", rest.len()));
         }
-        let status = Some(trailers(payload)?);
-        return Ok(Parts { messages, status });
+        return Ok((messages, Some(trailers(payload)?)));
     }
     if left.is_empty() {
-        return Ok(Parts { messages, status: None });
+        return Ok((messages, None));
     }
     Err(format!("{} bytes that are no frame", left.len()))
 }
 
 /// Reads `name: value` lines: the status, and the message or nothing.
-fn trailers(payload: &[u8]) -> Result<(String, String), String> {
+fn trailers(payload: &[u8]) -> Result<Status, String> {
     let bad = || {
         let text: String = String::from_utf8_lossy(payload).chars().take(100).collect();
         format!("a trailer frame without a grpc-status: {text:?}")
@@ -310,8 +300,8 @@ mod web_tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_fault_or_keep_their_messages(body in prop::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(parts) = split_trailers(&body) {
-                prop_assert!(body.starts_with(&parts.messages));
+            if let Ok((messages, _)) = split_trailers(&body) {
+                prop_assert!(body.starts_with(&messages));
             }
         }
     }

@@ -8,24 +8,16 @@ use prost_reflect::{DynamicMessage, ReflectMessage as _, Value};
 use protox::Compiler;
 use protox::file::{File, FileResolver, GoogleFileResolver, IncludeFileResolver};
 
-/// A file's descriptors and those of its imports.
-#[derive(Debug)]
-pub(super) struct Compiled {
-    /// The descriptors, imported files before those that import them.
-    pub set: FileDescriptorSet,
-    /// Whether an import is not below the root. Then `set` has a file of the project in its place, or an empty one, and no custom
-    /// options: messages do not depend on them.
-    pub is_partial: bool,
-}
-
-/// Compiles `file`; its imports are below `root`, or else below `project`, where the first folders of their names may be missing: a
+/// Compiles `file`: returns its descriptors and those of its imports, imported files before those that import them, and whether an import
+/// is not below `root`. Then the descriptors have a file of the project in its place, or an empty one, and no custom options: messages do
+/// not depend on them. Imports are below `root`, or else below `project`, where the first folders of their names may be missing: a
 /// repository `etcd` imports `etcd/api/kv.proto`.
 ///
 /// # Errors
 /// When a file is not valid, or a type is used whose file is missing.
-pub(super) fn compile(file: &Path, root: &Path, project: &Path) -> Result<Compiled, protox::Error> {
+pub(super) fn compile(file: &Path, root: &Path, project: &Path) -> Result<(FileDescriptorSet, bool), protox::Error> {
     let missing = match protox::compile([file], [root]) {
-        Ok(set) => return Ok(Compiled { set, is_partial: false }),
+        Ok(set) => return Ok((set, false)),
         Err(error) if error.is_file_not_found() && file.is_file() => error,
         Err(error) => return Err(error),
     };
@@ -35,10 +27,7 @@ pub(super) fn compile(file: &Path, root: &Path, project: &Path) -> Result<Compil
     });
     // A type of the missing file is used after all: its absence is the reason.
     let compiled = compiler.include_imports(true).open_file(file).map_err(|_| missing)?;
-    Ok(Compiled {
-        set: compiled.file_descriptor_set(),
-        is_partial: true,
-    })
+    Ok((compiled.file_descriptor_set(), true))
 }
 
 /// Finds files without their custom options, and an empty file for one that is missing.
@@ -116,10 +105,10 @@ mod tests {
         for (name, text) in beside.iter().chain(&[("s.proto", text)]) {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let compiled =
+        let (set, is_partial) =
             compile(&folder.path().join("s.proto"), folder.path(), folder.path()).map_err(|error| error.to_string())?;
-        let pool = DescriptorPool::from_file_descriptor_set(compiled.set).map_err(|error| error.to_string())?;
-        Ok((pool, compiled.is_partial))
+        let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| error.to_string())?;
+        Ok((pool, is_partial))
     }
 
     const SERVICE: &str = r#"syntax = "proto3";

@@ -129,13 +129,14 @@ impl FromStr for Address {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if is_host_address(text) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(format!(
-                "expected ssh://USER@HOST:PORT, where USER@ and :PORT may be left out, found {text:?}"
-            ))
-        }
+        let is_address = HOST.captures(text).is_some_and(|parts| {
+            let is_ip = |ip: Match| ip.as_str().parse::<Ipv6Addr>().is_ok();
+            let is_port = |port: Match| port.as_str().parse::<NonZeroU16>().is_ok();
+            parts.get(1).is_none_or(is_ip) && parts.get(2).is_none_or(is_port)
+        });
+        is_address.then(|| Self(text.to_owned())).ok_or_else(|| {
+            format!("expected ssh://USER@HOST:PORT, where USER@ and :PORT may be left out, found {text:?}")
+        })
     }
 }
 
@@ -147,14 +148,6 @@ static HOST: LazyLock<Regex> = LazyLock::new(|| {
     ))
     .expect("a constant pattern")
 });
-
-fn is_host_address(text: &str) -> bool {
-    HOST.captures(text).is_some_and(|parts| {
-        let is_ip = |ip: Match| ip.as_str().parse::<Ipv6Addr>().is_ok();
-        let is_port = |port: Match| port.as_str().parse::<NonZeroU16>().is_ok();
-        parts.get(1).is_none_or(is_ip) && parts.get(2).is_none_or(is_port)
-    })
-}
 
 #[cfg(test)]
 mod tests {

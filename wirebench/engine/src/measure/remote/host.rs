@@ -17,7 +17,7 @@ use anyhow::anyhow;
 
 use crate::measure::clock::{Clock, Reading, now_ns};
 use crate::measure::digest;
-use crate::measure::host::fingerprinted;
+use crate::measure::host::{described, fingerprinted};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::port::{LOWEST_PORT, random_in, socket};
@@ -386,8 +386,7 @@ impl Facts {
             .ok_or("its clock's tick")?;
         let connection = |word: usize| fact("connection").and_then(|text| text.split(' ').nth(word)?.parse().ok());
         let no_address = "the address by which it is reached (SSH_CONNECTION)";
-        let size = fact("memory").and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-        let model = fact("model").and_then(|text| Some(text.split_once(':')?.1.trim().to_owned()));
+        let host: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("host ")).collect();
         let cpus = fact("cpus").and_then(|text| text.parse().ok()).ok_or("its CPUs")?;
         Ok(Self {
             folder: fact("dir").ok_or("a folder")?.to_owned(),
@@ -397,11 +396,8 @@ impl Facts {
             ip: connection(2).ok_or(no_address)?,
             local_ip: connection(0).ok_or(no_address)?,
             host: fingerprinted(run::Host {
-                cpu_model: model,
                 cpu_count: cpus,
-                memory_bytes: size.map(|kib| kib * 1024),
-                kernel: fact("kernel").unwrap_or("unknown").to_owned(),
-                ..run::Host::default()
+                ..described(&host.join("\n"))
             }),
         })
     }
@@ -425,7 +421,7 @@ mod tests {
 mod facts_tests {
     use super::*;
 
-    const OUTPUT: &str = "Welcome!\ndir /tmp/wirebench-x\narch x86_64\nkernel Linux 6.1 x86_64\ncpus 4\ntick 100\nconnection 10.0.0.1 4242 10.0.0.2 22\nmemory MemTotal:       1024 kB\nmodel model name\t: A CPU: fast";
+    const OUTPUT: &str = "Welcome!\ndir /tmp/wirebench-x\narch x86_64\nhost Linux 6.1 x86_64\ncpus 4\ntick 100\nconnection 10.0.0.1 4242 10.0.0.2 22\nhost MemTotal:       1024 kB\nhost model name\t: A CPU: fast";
 
     #[test]
     fn a_host_describes_itself() {

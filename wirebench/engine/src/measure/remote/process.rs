@@ -15,7 +15,7 @@ use object::{Architecture, Object as _};
 
 use crate::measure::digest;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::process::{MOST_TAIL_BYTES, ProcessGroup};
+use crate::measure::process::{MOST_TAIL_BYTES, ProcessGroup, holds_within};
 use crate::measure::remote::shell::Shell;
 use crate::measure::remote::usage::Stat;
 use wirebench_record::run::CpuTime;
@@ -107,19 +107,13 @@ impl Process {
     fn kill_and_wait_for(&self, timeout: Duration) -> io::Result<ExitStatus> {
         // The group may have no members left, or not be one yet.
         self.shell.run(&format!("kill -KILL {0} -{0} 2>/dev/null", self.pid))?;
-        let deadline = Instant::now() + timeout;
-        let status = loop {
-            match self.poll()? {
-                Some(status) => break status,
-                None if Instant::now() >= deadline => {
-                    let message = format!(
-                        "process {} on the other host still runs {timeout:?} after SIGKILL; look there what it waits for",
-                        self.pid
-                    );
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, message));
-                }
-                None => std::thread::sleep(POLL),
-            }
+        holds_within(timeout, POLL, || self.has_ended());
+        let Some(status) = self.poll()? else {
+            let message = format!(
+                "process {} on the other host still runs {timeout:?} after SIGKILL; look there what it waits for",
+                self.pid
+            );
+            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
         };
         // From now on its id may be reused.
         self.shell.run(&format!("rm -f {}.pid", self.name))?;
@@ -148,10 +142,7 @@ impl ProcessGroup for Process {
     fn stop(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if self.poll()?.is_none() {
             self.shell.run(&format!("kill -TERM -{}", self.pid))?;
-            let deadline = Instant::now() + grace;
-            while self.poll()?.is_none() && Instant::now() < deadline {
-                std::thread::sleep(POLL);
-            }
+            holds_within(grace, POLL, || self.has_ended());
         }
         self.kill_and_reap()
     }
@@ -186,8 +177,7 @@ fn unexpected(expected: &str, found: &str) -> io::Error {
 
 /// User and system time of the shell's child processes that have ended, in ticks.
 pub(super) fn reaped_ticks(shell: &Shell) -> Option<[u64; 2]> {
-    let stat = Stat::parse(&shell.run("children").ok()?)?;
-    Some([stat.child_user_ticks, stat.child_system_ticks])
+    Some(Stat::parse(&shell.run("children").ok()?)?.child_ticks)
 }
 
 const UPLOAD_POLL: Duration = Duration::from_millis(10);

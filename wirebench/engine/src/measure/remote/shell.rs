@@ -8,6 +8,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::measure::process::holds_within;
+
 /// The functions that every shell gets first.
 const FUNCTIONS: &str = include_str!("shell.sh");
 /// The time limit of a command. ssh itself gives a dead connection up after 15 s.
@@ -83,15 +85,7 @@ impl Shell {
 
     /// Waits until the shell has ended, as it does after a lost connection; true if it has within the time.
     pub fn has_ended_within(&self, time: Duration) -> bool {
-        let end = Instant::now() + time;
-        let mut child = lock(&self.child);
-        while matches!(child.try_wait(), Ok(None)) {
-            if Instant::now() >= end {
-                return false;
-            }
-            std::thread::sleep(POLL);
-        }
-        true
+        holds_within(time, POLL, || !matches!(lock(&self.child).try_wait(), Ok(None)))
     }
 }
 

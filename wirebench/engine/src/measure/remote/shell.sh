@@ -50,12 +50,12 @@ trap 'kill "$watcher" 2>/dev/null; clean' EXIT
 facts() {
   echo "dir $dir"
   echo "arch $(uname -m)"
-  echo "kernel $(uname -srm)"
+  echo "host $(uname -srm)"
   echo "cpus $(nproc)"
   echo "tick $(getconf CLK_TCK 2>/dev/null || echo 100)"
   echo "connection ${SSH_CONNECTION-}"
-  echo "memory $(grep MemTotal /proc/meminfo)"
-  echo "model $(grep -m 1 'model name' /proc/cpuinfo)"
+  echo "host $(grep MemTotal /proc/meminfo)"
+  echo "host $(grep -m 1 'model name' /proc/cpuinfo)"
 }
 
 # start NAME COMMAND… → the id of the process group that it leads

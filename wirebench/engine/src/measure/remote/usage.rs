@@ -105,14 +105,10 @@ const TICKS_OF_ERROR: u64 = 3;
 /// The CPU times of a process in ticks, and its start time, from `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stat {
-    /// Time in user mode, of all threads that the process ever had.
-    pub user_ticks: u64,
-    /// Time in kernel mode, of all threads that the process ever had.
-    pub system_ticks: u64,
-    /// Time in user mode of the child processes that it has waited for.
-    pub child_user_ticks: u64,
-    /// Time in kernel mode of the child processes that it has waited for.
-    pub child_system_ticks: u64,
+    /// Time in user and in kernel mode, of all threads that the process ever had.
+    pub own_ticks: [u64; 2],
+    /// Time in user and in kernel mode of the child processes that it has waited for.
+    pub child_ticks: [u64; 2],
     /// When it was started, ticks since boot: processes that had the same id one after the other differ in it.
     pub start_ticks: u64,
 }
@@ -124,10 +120,8 @@ impl Stat {
         let fields: Vec<&str> = fields.split_whitespace().collect();
         let field = |number: usize| fields.get(number - 3)?.parse().ok();
         Some(Self {
-            user_ticks: field(14)?,
-            system_ticks: field(15)?,
-            child_user_ticks: field(16)?,
-            child_system_ticks: field(17)?,
+            own_ticks: [field(14)?, field(15)?],
+            child_ticks: [field(16)?, field(17)?],
             start_ticks: field(22)?,
         })
     }
@@ -197,7 +191,7 @@ impl ThreadCpu {
     pub fn read(&mut self, reading: &ProcessCpu, tick_ns: u64) -> CpuUsed {
         let stat = reading.stat;
         let running_ns: u64 = reading.threads.values().sum();
-        let ticked_ns = (stat.user_ticks + stat.system_ticks) * tick_ns;
+        let ticked_ns = stat.own_ticks.iter().sum::<u64>() * tick_ns;
         let missing_ns = ticked_ns.saturating_sub(running_ns);
         let ended_ns = match self.ended_ns {
             None => missing_ns,
@@ -205,12 +199,11 @@ impl ThreadCpu {
         };
         self.ended_ns = Some(ended_ns);
         self.threads.clone_from(&reading.threads);
-        let child_user_ns = stat.child_user_ticks * tick_ns;
-        let child_system_ns = stat.child_system_ticks * tick_ns;
+        let [child_user_ns, child_system_ns] = stat.child_ticks.map(|ticks| ticks * tick_ns);
         CpuUsed {
             run_ns: running_ns + ended_ns + child_user_ns + child_system_ns,
-            user_ns: stat.user_ticks * tick_ns + child_user_ns,
-            system_ns: stat.system_ticks * tick_ns + child_system_ns,
+            user_ns: stat.own_ticks[0] * tick_ns + child_user_ns,
+            system_ns: stat.own_ticks[1] * tick_ns + child_system_ns,
         }
     }
 

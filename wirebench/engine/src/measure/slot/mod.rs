@@ -5,10 +5,10 @@
 pub mod files;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 use crate::measure::cores::Cores;
 use crate::measure::drive::{Drive, Measured, cannot_start};
@@ -209,8 +209,11 @@ impl Harness<'_> {
             timeout_ns: nanos(server.front.ready_timeout.0),
         };
         let spec = folder.join("start.json");
-        written(&spec, start_up.write(&spec))?;
-        values.insert("start_command", Value::One(start_command(&spec)));
+        let json = serde_json::to_vec(&start_up).map_err(io::Error::from);
+        written(&spec, json.and_then(|json| fs::write(&spec, json)))?;
+        let wirebench = std::env::current_exe().unwrap_or_else(|_| "wirebench".into());
+        let command = [&*wirebench.to_string_lossy(), "first-answer", &*spec.to_string_lossy()];
+        values.insert("start_command", Value::One(shell_words::join(command)));
         let measured = self.drive(series, folder, &values, None, None)?;
         written(folder, tiers.stop())?;
         Ok(measured)
@@ -268,7 +271,6 @@ impl Harness<'_> {
             tls: &self.tls,
             interrupt: &self.interrupt,
             kept: Some(&self.kept),
-            data_folder: None,
             host: self.host.as_ref(),
             listen_ip: self.driver_host.as_ref().map(Host::local_ip),
         }
@@ -298,9 +300,7 @@ impl Harness<'_> {
             project: &path(files::PROJECT, self.root.to_path_buf()),
             ca: &ca.to_string_lossy(),
         };
-        let mut values = values::of(series, &locations);
-        values::set_amount(&mut values, &series.load.amount);
-        values
+        values::of(series, &locations)
     }
 
     /// Runs the driver once; its output is in `folder` afterwards.
@@ -329,8 +329,8 @@ impl Harness<'_> {
     ) -> Result<Drive<'d>, MeasureError> {
         let (server_host, driver_host) = (self.host.as_ref(), self.driver_host.as_ref());
         let program = self.drivers[&series.driver.name].to_string_lossy().into_owned();
-        let args = expand(&series.mode.args, values)?;
-        let driver_cores = driver_host.map_or_else(|| self.cores.driver_threads(), Host::cpus);
+        let args = expand(&series.mode.args, values).map_err(|why| format!("driver: {why}"))?;
+        let cores = |own: &[usize], host: Option<&Host>| host.map_or_else(|| self.cores.threads(own), Host::cpus);
         let cores_at_most = series.mode.cores_at_most.map_or(usize::MAX, usize::from);
         Ok(Drive {
             launch: Launch {
@@ -344,8 +344,8 @@ impl Harness<'_> {
             name: &series.driver.name,
             raw: folder.join(files::RAW),
             timeout: timeout(&series.load),
-            driver_cores: cores_at_most.min(driver_cores),
-            server_cores: server_host.map_or_else(|| self.cores.server_threads(), Host::cpus),
+            driver_cores: cores_at_most.min(cores(&self.cores.driver, driver_host)),
+            server_cores: cores(&self.cores.server, server_host),
             group: None,
             host: driver_host,
         })
@@ -364,10 +364,4 @@ pub fn timeout(load: &Load) -> Duration {
         Amount::Samples(_) => SPARE,
     };
     load.timeout.map_or(derived, |span| span.0)
-}
-
-/// The command line that runs `wirebench first-answer` with a file.
-fn start_command(spec: &Path) -> String {
-    let wirebench = std::env::current_exe().unwrap_or_else(|_| "wirebench".into());
-    shell_words::join([&*wirebench.to_string_lossy(), "first-answer", &*spec.to_string_lossy()])
 }

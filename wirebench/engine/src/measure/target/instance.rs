@@ -9,8 +9,7 @@ use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::listening::{self, Tree};
-use crate::measure::process::{self, ProcessGroup};
-use crate::measure::process::{Group, describe_exit, tail};
+use crate::measure::process::{self, Group, ProcessGroup, describe_exit, tail};
 use crate::measure::usage::UsageReader;
 
 const STOP_GRACE: Duration = Duration::from_secs(2);
@@ -38,11 +37,6 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Finds the processes of its group, whose usage is read from now on.
-    pub(super) fn find_processes(&mut self) {
-        self.usage = process::usage(&[&*self.group]);
-    }
-
     /// Polls until it is ready; the error of `check` says what it found instead.
     ///
     /// # Errors
@@ -66,7 +60,7 @@ impl Instance {
             }
             match result {
                 Ok(()) => {
-                    self.find_processes();
+                    self.usage = process::usage(&[&*self.group]);
                     return Ok(());
                 }
                 Err(last) if waited > timeout => {

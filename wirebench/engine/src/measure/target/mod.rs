@@ -11,13 +11,11 @@ use std::time::Duration;
 
 use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::process::Ending;
-use crate::measure::process::{self, ProcessGroup};
+use crate::measure::process::{self, Ending, ProcessGroup};
 use crate::measure::ready::is_ready;
 use crate::measure::request::send_seeds;
 use crate::measure::side::Side;
 use crate::measure::target::spawn::{run_before, spawn};
-use crate::measure::tls::TlsFiles;
 use crate::measure::usage::UsageReader;
 use crate::measure::values::Captured;
 use crate::measure::wire::Endpoint;
@@ -83,12 +81,13 @@ impl Target {
         run_before(side, server, context, &tiers.list, tiers.is_new)?;
         let front = spawn(side, &server.front, context, &tiers.list)?;
         let usage = process::leader_usage(&*front.group);
+        let ca = server.ca.as_ref().map(|file| side.folder.join(file));
         Ok(Self {
             front,
             tiers,
             ready_after: Duration::ZERO,
             usage,
-            ca: certificate(side, server, context.tls),
+            ca: ca.unwrap_or_else(|| context.tls.certificate()),
             captured,
         })
     }
@@ -159,10 +158,4 @@ impl Target {
     pub fn stop(self) -> io::Result<()> {
         self.stop_front()?.stop()
     }
-}
-
-/// The file with the certificate that clients of a server trust: its own, or that of the run.
-fn certificate(side: &Side, server: &Server, tls: &TlsFiles) -> PathBuf {
-    let own = server.ca.as_ref().map(|file| side.folder.join(file));
-    own.unwrap_or_else(|| tls.certificate())
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +13,7 @@ use crate::measure::error::MeasureError;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::kill_on_exit::TemporaryFolder;
 use crate::measure::port;
-use crate::measure::process::ProcessGroup;
-use crate::measure::process::{Launch, describe_exit, tail};
+use crate::measure::process::{Launch, ProcessGroup, describe_exit, tail};
 use crate::measure::remote::Host;
 use crate::measure::side::{Side, in_folder};
 use crate::measure::startup::PORT;
@@ -39,18 +38,16 @@ pub(super) fn spawn(
     let start_error = |program: &str, error| cannot_start(&part.label(), program, &error);
     let no_folder = |error| start_error("a folder for its files", error);
     let own_folder = own_folder(part).map_err(no_folder)?;
-    let data_folder = match (&own_folder, context.host) {
-        (None, _) => None,
-        (Some(_), Some(host)) => Some(PathBuf::from(host.make_folder().map_err(no_folder)?)),
-        (Some(folder), None) => Some(folder.path().join(DATA)),
-    };
-    let context = &LaunchContext {
-        data_folder: data_folder.as_deref(),
-        ..*context
-    };
     let ip = context.ip_of(part);
     let port = free_port(side, part, context)?.to_string();
-    let values = values(part, context, &port, tiers);
+    let mut values = values(part, context, &port, tiers);
+    if let Some(folder) = &own_folder {
+        let data = match context.host {
+            Some(host) => host.make_folder().map_err(no_folder)?,
+            None => folder.path().join(DATA).to_string_lossy().into_owned(),
+        };
+        values.insert(DATA.to_owned(), Value::One(data));
+    }
     let (mut argv, env) = (argv(side, part, &values), environment(side, part, &values));
     // The output of a kept tier outlives the round.
     let output_folder = match &own_folder {
@@ -87,7 +84,7 @@ pub(super) fn spawn(
         name: part.name().to_owned(),
         group,
         address: authority(ip, &port),
-        usage: Arc::new(LocalUsage::groups(&[])),
+        usage: Arc::new(LocalUsage::default()),
         keep: part.keep,
         label: part.label(),
         stderr,
@@ -122,10 +119,11 @@ fn free_port(side: &Side, part: &Part, context: &LaunchContext) -> Result<u16, M
     })
 }
 
-/// A folder of its own: for a kept tier, and for a tier that names a data folder.
+/// A folder of its own: for a kept tier, and for a tier whose arguments or environment name `{data}`.
 fn own_folder(part: &Part) -> io::Result<Option<TemporaryFolder>> {
-    let is_kept_tier = part.keep && part.tier.is_some();
-    if !is_kept_tier && !names_data_folder(part) {
+    let in_env = |text: &String| text.contains(&format!("{{{DATA}}}"));
+    let in_args = part.args.iter().flat_map(Arg::placeholders).any(|name| name == DATA);
+    if part.tier.is_none() || !(part.keep || in_args || part.env.values().any(in_env)) {
         return Ok(None);
     }
     let folder = TemporaryFolder::make("wirebench-")?;
@@ -141,7 +139,9 @@ pub(in crate::measure) type PartValues = BTreeMap<String, Value>;
 pub(in crate::measure) fn values(part: &Part, context: &LaunchContext, port: &str, tiers: &[Instance]) -> PartValues {
     let ip = context.ip_of(part);
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let threads = context.host.map_or_else(|| context.cores.server_threads(), Host::cpus);
+    let threads = context
+        .host
+        .map_or_else(|| context.cores.threads(&context.cores.server), Host::cpus);
     let own = [
         ("address", authority(ip, port)),
         ("host", ip.to_string()),
@@ -152,11 +152,8 @@ pub(in crate::measure) fn values(part: &Part, context: &LaunchContext, port: &st
     ];
     let tiers = tiers.iter().map(|tier| (tier.name.clone(), tier.address.clone()));
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
-    let data = context.data_folder.map(|folder| (DATA.to_owned(), text(folder)));
-    own.chain(tiers)
-        .chain(data)
-        .map(|(name, value)| (name, Value::One(value)))
-        .collect()
+    let all = own.chain(tiers);
+    all.map(|(name, value)| (name, Value::One(value))).collect()
 }
 
 /// The command line of one process on one side, program first.
@@ -176,13 +173,6 @@ pub(in crate::measure) fn environment(side: &Side, part: &Part, values: &PartVal
     let declared = declared.map(|(name, text)| (name.clone(), fill(text, values, 0)));
     let own = side.environment.clone().into_iter();
     own.chain(declared).collect()
-}
-
-/// True if a process is a tier whose arguments or environment name `{data}`, so that it gets an empty folder.
-pub(super) fn names_data_folder(part: &Part) -> bool {
-    let in_env = |text: &String| text.contains(&format!("{{{DATA}}}"));
-    let in_args = part.args.iter().flat_map(Arg::placeholders).any(|name| name == DATA);
-    part.tier.is_some() && (in_args || part.env.values().any(in_env))
 }
 
 /// The name of the file that takes `stdout` or `stderr` of a process.
@@ -206,8 +196,6 @@ pub struct LaunchContext<'a> {
     pub interrupt: &'a Interrupt,
     /// Takes the tiers with `keep` between rounds; without it, every tier is started for each round.
     pub kept: Option<&'a Arc<KeptTiers>>,
-    /// The empty folder of the process that is started, if it has one.
-    pub data_folder: Option<&'a Path>,
     /// The host on which they run; `None` for this machine.
     pub host: Option<&'a Host>,
     /// The address of this machine for load generators on another host: the front listens there.

@@ -9,11 +9,11 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::measure::error::MeasureError;
+use crate::measure::process;
 use crate::measure::ready::is_ready;
 use crate::measure::side::Side;
 use crate::measure::target::instance::Instance;
-use crate::measure::target::spawn::LaunchContext;
-use crate::measure::target::spawn::spawn;
+use crate::measure::target::spawn::{LaunchContext, spawn};
 use crate::measure::values::Captured;
 use wirebench_declare::server::Server;
 
@@ -68,7 +68,7 @@ impl Tiers {
     /// Stores the values that seeds captured in the round in which the kept tiers were started.
     pub(super) fn store_captured(&self, server: &Server, captured: &Captured) {
         if let (Some(kept), true) = (&self.kept, self.is_new && server.tiers.iter().any(|tier| tier.keep)) {
-            kept.store_captured(&self.key, captured.clone());
+            kept.lock().entry(self.key.clone()).or_default().captured = captured.clone();
         }
     }
 
@@ -80,7 +80,7 @@ impl Tiers {
         let mut stopped = Ok(());
         for tier in self.list.into_iter().rev() {
             match &self.kept {
-                Some(kept) if tier.keep => kept.store(&self.key, tier),
+                Some(kept) if tier.keep => kept.lock().entry(self.key.clone()).or_default().tiers.push(tier),
                 _ => stopped = stopped.and(tier.stop()),
             }
         }
@@ -105,25 +105,15 @@ impl KeptTiers {
     pub(super) fn take(&self, key: &str) -> Option<(Vec<Instance>, Captured)> {
         let mut all = self.lock();
         let kept = all.get_mut(key)?;
-        let mut tiers = std::mem::take(&mut kept.tiers);
-        if tiers.is_empty() || tiers.iter().any(|tier| tier.group.has_ended()) {
-            stop(tiers);
+        if kept.tiers.is_empty() || kept.tiers.iter().any(|tier| tier.group.has_ended()) {
+            all.remove(key);
             return None;
         }
+        let mut tiers = std::mem::take(&mut kept.tiers);
         for tier in &mut tiers {
-            tier.find_processes();
+            tier.usage = process::usage(&[&*tier.group]);
         }
         Some((tiers, kept.captured.clone()))
-    }
-
-    /// Stores a tier until the next round.
-    pub(super) fn store(&self, key: &str, tier: Instance) {
-        self.lock().entry(key.to_owned()).or_default().tiers.push(tier);
-    }
-
-    /// Stores the values that seeds with `once` captured.
-    pub(super) fn store_captured(&self, key: &str, captured: Captured) {
-        self.lock().entry(key.to_owned()).or_default().captured = captured;
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
@@ -131,19 +121,12 @@ impl KeptTiers {
     }
 }
 
-impl Drop for KeptTiers {
+impl Drop for Kept {
+    /// Stops the tiers in the order in which they were stored, the tier started last first. An error means that a tier has ended
+    /// already.
     fn drop(&mut self) {
-        let all = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for kept in std::mem::take(all).into_values() {
-            stop(kept.tiers);
+        for tier in self.tiers.drain(..) {
+            let _ = tier.stop();
         }
-    }
-}
-
-/// Stops tiers in the order in which they were stored, the tier started last first. An error means that a tier has ended
-/// already.
-fn stop(tiers: Vec<Instance>) {
-    for tier in tiers {
-        let _ = tier.stop();
     }
 }
