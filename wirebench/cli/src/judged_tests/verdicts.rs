@@ -114,12 +114,12 @@ fn cpu_gates_where_instructions_do_not_compare_and_a_figure_refused_on_both_side
     assert!(metric(&one, Metric::ServerCpu).primary);
 }
 
-/// Equal counts, and CPU time that differs by this logarithm.
-fn counted_and_timed(first: u32, second: u32, cpu: f64, bound: [Option<Bound>; 2]) -> Run {
-    let of = move |number| {
+/// Equal counts, and CPU time that differs by these logarithms.
+fn counted_and_timed(first: u32, second: u32, cpu: impl Fn(u32) -> f64, bound: [Option<Bound>; 2]) -> Run {
+    let of = |number| {
         (
             [noise(number); 4],
-            [noise(number + 3) + cpu, noise(number + 3), 0.0, 0.0],
+            [noise(number + 3) + cpu(number), noise(number + 3), 0.0, 0.0],
         )
     };
     let mut run = timed(first, second, of, bound);
@@ -145,7 +145,7 @@ fn with_null(mut run: Run, off: impl Fn(u32) -> Bad) -> Run {
 #[test]
 fn a_confirmed_large_loss_of_server_cpu_gates_also_where_counts_are_equal() {
     let client = Some(Bound::Client);
-    let comparison = judged(&counted_and_timed(10, 20, 0.25, [client, client]));
+    let comparison = judged(&counted_and_timed(10, 20, |_| 0.25, [client, client]));
     let cpu = metric(&comparison, Metric::ServerCpu);
     assert_eq!(
         (comparison.verdict, cpu.verdict, cpu.primary),
@@ -153,7 +153,7 @@ fn a_confirmed_large_loss_of_server_cpu_gates_also_where_counts_are_equal() {
     );
     assert_eq!(cpu.reason, MetricReason::WorseThanGate { percent: 10.0 });
     // A smaller one informs, and is in the first line.
-    let small = judged(&counted_and_timed(10, 20, 0.05, [None, None]));
+    let small = judged(&counted_and_timed(10, 20, |_| 0.05, [None, None]));
     assert_eq!(
         (small.verdict, metric(&small, Metric::ServerCpu).primary),
         (Verdict::Unchanged, false)
@@ -163,6 +163,19 @@ fn a_confirmed_large_loss_of_server_cpu_gates_also_where_counts_are_equal() {
         line.contains("server CPU per request +5.0 %") && !line.contains("Counted, not timed"),
         "{line}"
     );
+}
+
+/// Some pairs are no worse: the interval lies above zero, and the tests of all metrics together confirm nothing.
+#[test]
+fn a_large_loss_that_the_tests_do_not_confirm_is_no_all_clear() {
+    const LOSSES: [f64; 8] = [0.3, 0.02, 0.28, 0.04, 0.25, -0.02, 0.22, 0.1];
+    for (part, verdict) in [(1.0, Verdict::Inconclusive), (0.0, Verdict::Unchanged)] {
+        let loss = |number: u32| part * LOSSES[number as usize % LOSSES.len()];
+        let comparison = judged(&counted_and_timed(10, 8, loss, [None, None]));
+        let cpu = metric(&comparison, Metric::ServerCpu);
+        assert_eq!(comparison.verdict, verdict, "{cpu:#?}");
+        assert_eq!(cpu.primary, verdict == Verdict::Inconclusive, "{cpu:#?}");
+    }
 }
 
 #[test]

@@ -32,7 +32,9 @@ pub fn described(text: &str) -> Host {
         Some(line.split_once(':')?.1.trim().to_owned())
     };
     let memory = value("MemTotal").and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok());
-    let kernel = text.lines().find(|line| line.starts_with("Linux ") || line.starts_with("Darwin "));
+    let kernel = text
+        .lines()
+        .find(|line| line.starts_with("Linux ") || line.starts_with("Darwin "));
     Host {
         cpu_model: value("model name"),
         memory_bytes: memory.map(|kib| kib * 1024),

@@ -12,7 +12,7 @@ use regex::Regex;
 
 use crate::count::profile::Tree;
 use crate::count::profile::perf::{NO_SYMBOL, PerfReader, SampledFunction};
-use crate::count::program::is_go;
+use crate::count::program;
 use crate::count::work;
 use crate::measure::error::{MeasureError, written};
 use crate::measure::process::Ending;
@@ -40,7 +40,7 @@ const CPU_EVENTS: &str = "-e cpu-clock -F 997";
 const SWITCH_EVENTS: &str = "-e context-switches -c 1 --switch-events";
 /// A copy of the top of the stack, B: of one that runs, and of one that waits, which is in few calls.
 const STACKS: [&str; 2] = ["dwarf,16384", "dwarf,4096"];
-/// Go's scheduler runs on a stack of its own, from which only the frame pointers lead to the function that waits.
+/// Go's programs have frame pointers.
 const GO_STACKS: &str = "fp";
 /// Functions with a smaller share on both sides are not recorded.
 const LEAST_SHARE: f64 = 0.005;
@@ -52,6 +52,11 @@ const STAGE: u32 = 3;
 /// Why there is nothing to name after the first pair.
 const NO_OWN_FUNCTION: &str = "perf sees none of the project's own: an interpreter without frame pointers (Python), \
     or a program without debug information";
+
+const GO_PARKS: &str = "Go's scheduler parks goroutines, not threads: what they wait for is not seen";
+
+const NO_WAIT: &str = "no thread waits in a call by one of the project's functions, only for its next task, \
+    or perf may not see it: that takes root, or kernel.perf_event_paranoid of at most 1";
 
 /// One round.
 #[derive(Default)]
@@ -99,6 +104,14 @@ impl Session<'_> {
     }
 
     fn sampled(&mut self, index: usize, metric: Metric, perf: &Path) -> Result<Sampled, MeasureError> {
+        let programs = &self.setup.side(Variant::Candidate).programs;
+        if metric != Metric::ServerCpu
+            && programs
+                .get(&self.setup.series[index].server.name)
+                .is_some_and(|command| is_go(command))
+        {
+            return Err(GO_PARKS.to_owned().into());
+        }
         let stretch = Stretch {
             series: &[(index, SIDES.to_vec())],
             rounds: u32::try_from(PAIRS + SPARE).expect("a few"),
@@ -130,12 +143,14 @@ impl Session<'_> {
                 Ok(())
             });
             let mut functions = both.iter().flat_map(|side| side.time.keys());
-            let is_blind = metric == Metric::ServerCpu && !functions.any(|(_, file)| file.is_some());
-            match measured {
-                Ok(()) if rounds.is_empty() && is_blind => {
-                    return Err(NO_OWN_FUNCTION.to_owned().into());
-                }
-                Ok(()) if rounds.is_empty() && too_slow(began.elapsed()) => {
+            let blind = match metric {
+                Metric::ServerCpu if !functions.any(|(_, file)| file.is_some()) => Some(NO_OWN_FUNCTION),
+                Metric::LatencyP50 if functions.next().is_none() => Some(NO_WAIT),
+                _ => None,
+            };
+            match (measured, blind.filter(|_| rounds.is_empty())) {
+                (Ok(()), Some(why)) => return Err(why.to_owned().into()),
+                (Ok(()), None) if rounds.is_empty() && too_slow(began.elapsed()) => {
                     return Err(format!(
                         "a pair of rounds took {} s, so that the {NEEDED} that are needed do not fit into {} s",
                         began.elapsed().as_secs(),
@@ -143,9 +158,9 @@ impl Session<'_> {
                     )
                     .into());
                 }
-                Ok(()) => rounds.push(both),
-                Err(MeasureError::Interrupted) => return Err(MeasureError::Interrupted),
-                Err(why) => failed = Some(why),
+                (Ok(()), None) => rounds.push(both),
+                (Err(MeasureError::Interrupted), _) => return Err(MeasureError::Interrupted),
+                (Err(why), _) => failed = Some(why),
             }
         }
         match failed {
@@ -265,6 +280,13 @@ fn too_slow(pair: Duration) -> bool {
     pair * (NEEDED - 1) > AT_MOST
 }
 
+/// Whether a command starts a program that the Go compiler made.
+fn is_go(command: &[String]) -> bool {
+    command
+        .first()
+        .is_some_and(|program| program::is_go(Path::new(program)))
+}
+
 /// The command that runs a server's command under perf.
 fn under_perf(perf: &Path, metric: Metric, data: &Path, command: &[String]) -> Vec<String> {
     let [perf, data] = [perf, data].map(|path| path.to_string_lossy().into_owned());
@@ -273,8 +295,7 @@ fn under_perf(perf: &Path, metric: Metric, data: &Path, command: &[String]) -> V
         Metric::ServerCpu => (CPU_EVENTS, running),
         _ => (SWITCH_EVENTS, waiting),
     };
-    let is_go = command.first().is_some_and(|program| is_go(Path::new(program)));
-    let stacks = if is_go { GO_STACKS } else { stacks };
+    let stacks = if is_go(command) { GO_STACKS } else { stacks };
     let record = format!("record -q -k CLOCK_MONOTONIC {events} --call-graph {stacks} -o");
     let options = record.split(' ').map(str::to_owned);
     let words = std::iter::once(perf).chain(options).chain([data, "--".to_owned()]);

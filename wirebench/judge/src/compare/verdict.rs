@@ -100,16 +100,16 @@ impl JudgedCell {
     fn is_unconfirmed(&self) -> bool {
         let screened = self.cell.margin.gate && self.cell.p_worse() <= SCREEN;
         let suspected = self.stage == 1 && self.suspected == Some(Suspicion::Changed);
-        self.is_open_large_loss() || (suspected && (screened || self.looks_worse()))
+        (!self.tested && self.is_open_large_loss()) || (suspected && (screened || self.looks_worse()))
     }
 
-    /// Whether a metric that can gate looks worse by a large loss, and no test could confirm it. The null of such a metric must
-    /// be smaller: with few pairs the noise of a machine looks like a loss, too.
+    /// Whether a metric that can gate looks worse by a large loss, and no test confirmed it, so that equal counts are no all-clear. The
+    /// null of such a metric must be smaller: with few pairs the noise of a machine looks like a loss, too.
     fn is_open_large_loss(&self) -> bool {
         let Some((above, location)) = self.cell.log_large_loss().zip(self.estimates.location) else {
             return false;
         };
-        if self.tested || self.is_client_bound || location.estimate <= above {
+        if self.result != TestResult::Nothing || self.is_client_bound || location.estimate <= above {
             return false;
         }
         let agrees = if self.estimates.kept.pairs.len() < FEWEST_PAIRS {
