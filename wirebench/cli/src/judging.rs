@@ -47,8 +47,11 @@ fn draw_flames(run: &Run, comparison: &mut Comparison, folder: &Path) {
         let functions = &compared.functions;
         // What was sampled explains the one timed metric that has functions.
         let changed = |metric: &&mut ComparedMetric| {
-            matches!(metric.verdict, Verdict::Regressed | Verdict::Improved)
-                && (metric.metric.is_counted() || functions.iter().any(|one| one.metric == metric.metric))
+            if metric.metric.is_counted() {
+                matches!(metric.verdict, Verdict::Regressed | Verdict::Improved)
+            } else {
+                functions.iter().any(|one| one.metric == metric.metric)
+            }
         };
         for metric in compared.metrics.iter_mut().filter(changed) {
             match graph(series, metric, folder) {

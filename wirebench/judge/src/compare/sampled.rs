@@ -56,16 +56,19 @@ fn cpu_effect(series: &ComparedSeries) -> Option<f64> {
     cpu.effect_percent.filter(|_| is_worse(cpu))
 }
 
-/// Whether a metric got worse, or may have: its interval is wholly worse, or only the server's sleeps keep it from a verdict.
+/// Whether a metric got worse, or may have: its interval or every pair is worse, or only the server's sleeps keep it from a verdict.
 fn is_worse(metric: &ComparedMetric) -> bool {
     let nearest = match metric.better {
         Better::Lower => metric.effect_low_percent,
         Better::Higher => metric.effect_high_percent.map(|high| -high),
     };
-    let may_be_sleeps = matches!(metric.reason, MetricReason::SleepsDiffer { .. });
+    let may_be = matches!(
+        metric.reason,
+        MetricReason::SleepsDiffer { .. } | MetricReason::WorseInEveryPair { .. }
+    );
     match metric.verdict {
         Verdict::Regressed => true,
-        Verdict::Inconclusive => may_be_sleeps || nearest.is_some_and(|nearest| nearest > 0.0),
+        Verdict::Inconclusive => may_be || nearest.is_some_and(|nearest| nearest > 0.0),
         _ => false,
     }
 }
@@ -291,6 +294,8 @@ mod tests {
             (open.effect_low_percent, open.effect_high_percent) = (Some(low), Some(high));
             assert_eq!(is_worse(&open), worse, "{low} {high}");
         }
+        open.reason = MetricReason::WorseInEveryPair { usable: 5, needed: 8 };
+        assert!(is_worse(&open));
         assert_eq!(worst(&[(LatencyP99, 30.0)]), Some(LatencyP50));
         assert_eq!(
             worst(&[(ServerCpu, 30.0), (LatencyP50, 40.0), (LatencyP99, 90.0)]),
