@@ -37,8 +37,8 @@ pub(crate) fn judge(run: &Run, rules: &Rules, folder: &Path) -> anyhow::Result<C
     Ok(comparison)
 }
 
-/// Draws the graphs of the metrics that regressed or improved and whose stacks were kept. A graph that cannot be drawn
-/// is left out with a warning: the verdict does not need it.
+/// Draws the graphs of counts that regressed or improved, and of the timed metric that sampled functions explain, if their stacks were
+/// kept. A graph that cannot be drawn is left out with a warning: the verdict does not need it.
 fn draw_flames(run: &Run, comparison: &mut Comparison, folder: &Path) {
     for compared in &mut comparison.series {
         let Some(series) = run.series.iter().find(|series| series.id == compared.id) else {
