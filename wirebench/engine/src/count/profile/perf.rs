@@ -180,8 +180,8 @@ impl<'a> PerfReader<'a> {
         self.tables.unwind(unwinder, registers, &stack.as_slice())
     }
 
-    /// What the time of a sample belongs to: the innermost of the project's own functions, else the innermost of all; of waiting, the
-    /// call in which that waits, `None` if the thread waits for its next task.
+    /// What the time of a sample belongs to. CPU time: the innermost of the project's own functions, else the innermost of all.
+    /// Waiting: the call in which that function waits; `None` if the thread waits for its next task.
     fn place(&mut self, stack: Vec<u64>, process: &mut Process, pid: i32) -> Option<SampledPlace> {
         let codes: Vec<Rc<Code>> = (stack.into_iter())
             .map(|address| self.code_at(address, process, pid))
