@@ -45,7 +45,7 @@ fn draw_flames(run: &Run, comparison: &mut Comparison, folder: &Path) {
             continue;
         };
         let functions = &compared.functions;
-        // What was sampled explains the one timed metric that has functions.
+        // Sampled functions are listed for one timed metric.
         let changed = |metric: &&mut ComparedMetric| {
             if metric.metric.is_counted() {
                 matches!(metric.verdict, Verdict::Regressed | Verdict::Improved)

@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use serde::de::DeserializeOwned;
 
-/// An error in a declaration, or in what was chosen of it, as a sentence: file and key, or the flag, and what was expected.
+/// An error in a declaration or in a flag that selects from it: names the file and key, or the flag, and what was expected.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct DeclareError(pub(crate) String);

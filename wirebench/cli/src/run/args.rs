@@ -73,7 +73,8 @@ pub(crate) struct Args {
 /// The series whose functions are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Sampling {
-    /// Those whose CPU time got worse, or may have, where no count names a function; of those that are slower without, what they wait for.
+    /// Series whose CPU time got worse, or may have, and no count names the function; and series that got slower without more CPU
+    /// time, to name the call in which they wait.
     #[default]
     Worse,
     /// Every compared series.

@@ -593,23 +593,14 @@ fn an_installed_copy_of_the_project_is_its_own_code_under_the_names_of_its_sourc
     assert_eq!(counted(), [""; 0]);
 }
 
+const ALWAYS: [&str; 4] = ["--rounds", "1", "--sample-functions", "always"];
+
 /// A run of the working tree against the last commit, whose functions are sampled: the samples, its compared series and what it says.
-fn sampled(bench: &Bench, out: &str) -> (Value, Value, String) {
+fn sampled(bench: &Bench, out: &str, flags: &[&str]) -> (Value, Value, String) {
     let folder = bench.path(out);
     let out = folder.display().to_string();
-    let flags = [
-        "--baseline",
-        "HEAD",
-        "--only",
-        "timings",
-        "--rounds",
-        "1",
-        "--sample-functions",
-        "always",
-        "--out",
-        &out,
-    ];
-    let ended = bench.run(&[&["run"], &flags[..]].concat());
+    let command = ["run", "--baseline", "HEAD", "--only", "timings", "--out", &out];
+    let ended = bench.run(&[&command, flags].concat());
     assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
     let read = |name: &str| -> Value {
         serde_json::from_slice(&std::fs::read(run_folder(&folder).join(name)).unwrap()).unwrap()
@@ -648,7 +639,7 @@ fn samples_name_the_function_that_makes_the_engine_do_more() {
         .scenario("ask", "connections = 4, duration = \"400ms\"")
         .commit("edited")
         .file("shop.js", &edited(&base, &[("structuredClone(value)", &twelve)]));
-    let (sampled, series, said) = sampled(&bench, "node");
+    let (sampled, series, said) = sampled(&bench, "node", &ALWAYS);
     let [before, after] = time_of(&sampled, "copied");
     assert!(after > before * 2.0, "{before} {after} {sampled:#}");
     let first = &series["functions"][0];
@@ -673,30 +664,8 @@ fn a_wait_is_named_with_its_call_where_requests_take_longer_without_more_cpu_tim
         .scenario("ask", "connections = 4, duration = \"400ms\"")
         .commit("edited")
         .file("shop.js", &edited(&base, &[("0, 0, 1)", "0, 0, 3)")]));
-    let folder = bench.path("out");
-    let out = folder.display().to_string();
-    let ended = bench.run(&[
-        "run",
-        "--baseline",
-        "HEAD",
-        "--only",
-        "timings",
-        "--rounds",
-        "10",
-        "--budget",
-        "20s",
-        "--out",
-        &out,
-    ]);
-    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
-    let read = |name: &str| -> Value {
-        serde_json::from_slice(&std::fs::read(run_folder(&folder).join(name)).unwrap()).unwrap()
-    };
-    let (run, comparison) = (read("run.json"), read("comparison.json"));
-    assert_fits("run.v1.schema.json", &run);
-    assert_fits("comparison.v2.schema.json", &comparison);
-    let (sampled, series) = (&run["series"][0]["sampled"], &comparison["series"][0]);
-    assert_eq!(sampled["metric"], "latency_p50", "{}", ended.stderr);
+    let (sampled, series, said) = sampled(&bench, "waits", &["--rounds", "10", "--budget", "20s"]);
+    assert_eq!(sampled["metric"], "latency_p50", "{said}");
     let first = &series["functions"][0];
     let name = first["function"].as_str().unwrap_or_default();
     assert!(
@@ -709,14 +678,10 @@ fn a_wait_is_named_with_its_call_where_requests_take_longer_without_more_cpu_tim
         (&first["source"]["file"], &first["source"]["line"]),
         (&"shop.js".into(), &json!(31))
     );
-    assert!(
-        ended.stdout.contains(" more per request (") && ended.stdout.contains(name),
-        "{}",
-        ended.stdout
-    );
+    assert!(said.contains(" more per request (") && said.contains(name), "{said}");
     let metrics = series["metrics"].as_array().unwrap();
     let explained = metrics.iter().find(|one| one["metric"] == first["metric"]).unwrap();
-    let picture = run_folder(&folder).join(explained["flame_graph"].as_str().unwrap());
+    let picture = run_folder(&bench.path("waits")).join(explained["flame_graph"].as_str().unwrap());
     let picture = std::fs::read_to_string(picture).unwrap();
     assert!(picture.contains("sampled ns per 1,000 requests") && picture.contains("rested"));
 }
@@ -727,7 +692,7 @@ fn an_interpreter_without_frame_pointers_is_not_sampled_in_vain() {
         .scenario("ask", "connections = 4, duration = \"400ms\"")
         .commit("edited")
         .file("shop.py", &edited(PYTHON, &[("total > 20", "total > 21")]));
-    let (sampled, _, said) = sampled(&bench, "python");
+    let (sampled, _, said) = sampled(&bench, "python", &ALWAYS);
     assert!(sampled.is_null(), "{sampled:#}");
     assert!(said.contains("perf sees none of the project's own"), "{said}");
 }

@@ -49,7 +49,7 @@ pub struct PlannedSeries<'a> {
 }
 
 impl PlannedSeries<'_> {
-    /// The same series with another load, for what is measured beside its rounds or of a part of it; the digest stays.
+    /// The same series, with the same digest, under another load: that of a warm-up, of a calibration, or of one pod.
     pub fn with_load(&self, load: Load) -> Self {
         Self { load, ..self.clone() }
     }

@@ -105,13 +105,13 @@ impl Session<'_> {
 
     fn sampled(&mut self, index: usize, metric: Metric, perf: &Path) -> Result<Sampled, MeasureError> {
         let programs = &self.setup.side(Variant::Candidate).programs;
-        if metric != Metric::ServerCpu
-            && programs
-                .get(&self.setup.series[index].server.name)
-                .is_some_and(|command| is_go(command))
-        {
+        let command = programs.get(&self.setup.series[index].server.name);
+        let program = command.and_then(|command| command.first());
+        let is_go = program.is_some_and(|program| program::is_go(Path::new(program)));
+        if is_go && metric != Metric::ServerCpu {
             return Err(GO_PARKS.to_owned().into());
         }
+        let record = record_words(perf, metric, is_go);
         let stretch = Stretch {
             series: &[(index, SIDES.to_vec())],
             rounds: u32::try_from(PAIRS + SPARE).expect("a few"),
@@ -139,7 +139,7 @@ impl Session<'_> {
             let mut both = [SampledRound::default(), SampledRound::default()];
             let measured = pair.iter().try_for_each(|slot| {
                 let side = usize::from(slot.variant == Variant::Candidate);
-                both[side] = self.sample_round(*slot, metric, perf, &mut readers[side])?;
+                both[side] = self.sample_round(*slot, metric, &record, &mut readers[side])?;
                 Ok(())
             });
             let mut functions = both.iter().flat_map(|side| side.time.keys());
@@ -212,7 +212,7 @@ impl Session<'_> {
         &mut self,
         slot: Slot,
         metric: Metric,
-        perf: &Path,
+        record: &[String],
         reader: &mut PerfReader,
     ) -> Result<SampledRound, MeasureError> {
         let (load, warmup_requests) = self.load_of(slot.series)?;
@@ -233,7 +233,7 @@ impl Session<'_> {
         }
         let data = folder.join("perf.data");
         if let Some(command) = side.programs.get_mut(&server.name) {
-            *command = under_perf(perf, metric, &data, command);
+            *command = under_perf(record, &data, command);
         }
         let mut target = harness.start(&side, &server, &folder)?;
         let request = harness.request(&series, &target)?;
@@ -280,26 +280,25 @@ fn too_slow(pair: Duration) -> bool {
     pair * (NEEDED - 1) > AT_MOST
 }
 
-/// Whether a command starts a program that the Go compiler made.
-fn is_go(command: &[String]) -> bool {
-    command
-        .first()
-        .is_some_and(|program| program::is_go(Path::new(program)))
-}
-
-/// The command that runs a server's command under perf.
-fn under_perf(perf: &Path, metric: Metric, data: &Path, command: &[String]) -> Vec<String> {
-    let [perf, data] = [perf, data].map(|path| path.to_string_lossy().into_owned());
+/// The words of `perf record` up to the option whose value is the file that it writes.
+fn record_words(perf: &Path, metric: Metric, is_go: bool) -> Vec<String> {
     let [running, waiting] = STACKS;
     let (events, stacks) = match metric {
         Metric::ServerCpu => (CPU_EVENTS, running),
         _ => (SWITCH_EVENTS, waiting),
     };
-    let stacks = if is_go(command) { GO_STACKS } else { stacks };
-    let record = format!("record -q -k CLOCK_MONOTONIC {events} --call-graph {stacks} -o");
-    let options = record.split(' ').map(str::to_owned);
-    let words = std::iter::once(perf).chain(options).chain([data, "--".to_owned()]);
-    words.chain(command.iter().cloned()).collect()
+    let stacks = if is_go { GO_STACKS } else { stacks };
+    let options = format!("record -q -k CLOCK_MONOTONIC {events} --call-graph {stacks} -o");
+    let options = options.split(' ').map(str::to_owned);
+    std::iter::once(perf.to_string_lossy().into_owned())
+        .chain(options)
+        .collect()
+}
+
+/// The command that runs a server's command under perf.
+fn under_perf(record: &[String], data: &Path, command: &[String]) -> Vec<String> {
+    let file = [data.to_string_lossy().into_owned(), "--".to_owned()];
+    [record, &file, command].concat()
 }
 
 /// The record of pairs of rounds.

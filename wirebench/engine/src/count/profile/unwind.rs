@@ -11,7 +11,9 @@ use framehop::{
     Unwinder as _, UnwinderNative,
 };
 use linux_perf_data::linux_perf_event_reader::Regs;
-use object::{Object as _, ObjectSection as _, ObjectSegment as _};
+use object::{Object as _, ObjectSection as _};
+
+use crate::count::profile::symbols::Loaded;
 
 /// Frames of a stack, at most.
 const DEEPEST: usize = 128;
@@ -26,11 +28,9 @@ pub(super) struct UnwindTables {
     cache: CacheNative<MayAllocateDuringUnwind>,
 }
 
-#[derive(Clone)]
 struct Tables {
     sections: ExplicitModuleSectionInfo<Rc<[u8]>>,
-    /// Parts of the file that are loaded: their place in the file and their address.
-    loaded: Vec<(Range<u64>, u64)>,
+    loaded: Loaded,
 }
 
 impl UnwindTables {
@@ -40,15 +40,11 @@ impl UnwindTables {
         let mut unwinder = Unwinder::new();
         for (path, addresses, offset) in mappings {
             let tables = self.files.entry(Rc::clone(path)).or_insert_with(|| Tables::read(path));
-            let Some(tables) = tables else {
-                continue;
-            };
-            let mut loaded = tables.loaded.iter();
-            let Some((part, address)) = loaded.find(|(part, _)| part.contains(&offset)) else {
-                continue;
-            };
-            let base = addresses.start.wrapping_sub(offset - part.start + address);
-            unwinder.add_module(Module::new(path.to_string(), addresses, base, tables.sections.clone()));
+            let address = tables.as_ref().and_then(|tables| tables.loaded.address_of(offset));
+            if let Some((tables, address)) = tables.as_ref().zip(address) {
+                let base = addresses.start.wrapping_sub(address);
+                unwinder.add_module(Module::new(path.to_string(), addresses, base, tables.sections.clone()));
+            }
         }
         unwinder
     }
@@ -102,12 +98,8 @@ impl Tables {
         let section = |name: &str| object.section_by_name(name);
         let addresses = |name: &str| section(name).map(|found| found.address()..found.address() + found.size());
         let data = |name: &str| Some(section(name)?.uncompressed_data().ok()?.as_ref().into());
-        let loaded = object.segments().map(|segment| {
-            let (offset, size) = segment.file_range();
-            (offset..offset.saturating_add(size), segment.address())
-        });
         Some(Self {
-            loaded: loaded.collect(),
+            loaded: Loaded::of(&object),
             sections: ExplicitModuleSectionInfo {
                 text_svma: addresses(".text"),
                 text: data(".text"),

@@ -24,8 +24,9 @@ static KIND: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^_*((clock_)?nanosleep|f(data)?sync|flock|wait4|waitpid|connect)$").expect("a valid expression")
 });
 
-/// The call to name of those that were open when a thread went to sleep, innermost first and up to the project's own code, if that
-/// is known: the outermost that holds up the task, else what the project's code called. `None` if the thread has nothing to do.
+/// The call in which a thread waits. `calls` are the functions on its stack, innermost first; if the project's own code is on the
+/// stack (`is_own`), only those that it called. Returns the outermost call that holds up the task, else the call that the project's
+/// code made; `None` if the thread waits for its next task.
 pub(super) fn call<'a>(calls: &[&'a str], is_own: bool) -> Option<&'a str> {
     if !is_own {
         return calls.iter().find(|call| KIND.is_match(call)).copied();

@@ -32,14 +32,33 @@ pub(super) fn is_system(path: &str) -> bool {
 /// name that it has where it is inlined, is `None` without a symbol.
 pub(super) type FunctionAt = (Option<Frame>, Option<Source>);
 
+/// Parts of a file that are loaded: offset and size in the file, and address.
+pub(super) struct Loaded(Vec<(u64, u64, u64)>);
+
+impl Loaded {
+    pub(super) fn of(object: &object::File) -> Self {
+        let segments = object.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            (offset, size, segment.address())
+        });
+        Self(segments.collect())
+    }
+
+    /// The address of what lies at an offset in the file; `None` if that is not loaded.
+    pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
+        let mut parts = self.0.iter();
+        let (from, _, address) = parts.find(|(from, size, _)| (*from..from + size).contains(&offset))?;
+        Some(offset - from + address)
+    }
+}
+
 /// One program or library of the server, opened for look-ups. Addresses are in its file, not in a process.
 pub(super) struct Symbols {
     loader: Loader,
     names: Names,
     /// Ranges of addresses that hold code.
     code: Vec<(u64, u64)>,
-    /// Parts of the file that are loaded: offset and size in the file, and address.
-    loaded: Vec<(u64, u64, u64)>,
+    loaded: Loaded,
     /// Whether there are line tables at all.
     pub(super) has_lines: bool,
 }
@@ -55,11 +74,6 @@ impl Symbols {
             .filter(|section| section.kind() == SectionKind::Text)
             .map(|section| (section.address(), section.address().saturating_add(section.size())))
             .collect();
-        let segments = object.segments().map(|segment| {
-            let (offset, size) = segment.file_range();
-            (offset, size, segment.address())
-        });
-        let loaded = segments.collect();
         let sources = Sources::of(&object);
         let tree = sources.compiled_in().fold(tree.clone(), Tree::or_moved);
         let is_go = object.section_by_name(".go.buildinfo").is_some();
@@ -72,16 +86,14 @@ impl Symbols {
                 known: HashMap::new(),
             },
             code,
-            loaded,
+            loaded: Loaded::of(&object),
             has_lines,
         })
     }
 
     /// The address of what lies at an offset in the file; `None` if that is not loaded.
     pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
-        let mut loaded = self.loaded.iter();
-        let (from, _, address) = loaded.find(|(from, size, _)| (*from..from + size).contains(&offset))?;
-        Some(offset - from + address)
+        self.loaded.address_of(offset)
     }
 
     /// Whether code lies at an address.
